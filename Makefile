@@ -1,0 +1,93 @@
+# Everything here works on a machine that has only make and Python 3.11 or newer.
+# The first target that needs it makes a virtual environment in .venv.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check validate bench clean
+
+# Name another Python with `make PYTHON=...`; without that, a newer one is looked for if need be.
+PYTHON ?= python3
+# Processes for the tests.
+JOBS ?= auto
+# Length of the statistical suites: 1 is the full length.
+SCALE ?= 1
+# Arguments for the benchmarks, e.g. ARGS=--quick.
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+# numba's cache on disk does not notice a change in a called module, so every state of the sources
+# has a cache of its own. tests/conftest.py does the same for those who run pytest by hand.
+SOURCE_HASH := import hashlib, pathlib; \
+	paths = sorted(pathlib.Path("src/aptmc").rglob("*.py")); \
+	print(hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16])
+demo test check validate bench: export NUMBA_CACHE_DIR = \
+	$(CURDIR)/.cache/numba/$(shell $(BIN)/python -c '$(SOURCE_HASH)' 2>/dev/null)
+
+PYTEST := $(BIN)/python -m pytest --quiet
+# loadfile: what one file of tests compiles, one process compiles.
+PARALLEL := --numprocesses=$(JOBS) --maxprocesses=4 --dist=loadfile
+
+help:
+	@echo "make demo      see anytime parallel tempering at work on a small example"
+	@echo "make test      run the tests"
+	@echo "make check     lint, types, layers, every example in the documents, short validate and bench"
+	@echo "make validate  run the long statistical suites (SCALE=0.1: a tenth of the length)"
+	@echo "make bench     measure speed (ARGS=--quick: a short run)"
+	@echo "make clean     remove the virtual environment, caches and build products"
+
+demo: $(INSTALLED)
+	@$(BIN)/python -m experiments.gamma_mixture demo
+
+test: $(INSTALLED)
+	$(PYTEST) $(PARALLEL) --ignore=tests/docs
+
+check: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --cache-dir .cache/import-linter
+	$(PYTEST) --doctest-modules src tests/docs
+	$(MAKE) --no-print-directory validate SCALE=0.02
+	$(MAKE) --no-print-directory bench ARGS=--quick
+
+validate: $(INSTALLED)
+	APTMC_VALIDATION_SCALE=$(SCALE) $(PYTEST) $(PARALLEL) -m validation
+
+bench: $(INSTALLED)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf $(VENV) .cache .hypothesis build dist
+	find src tests experiments benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+# A Python that the user named is used or refused, never replaced.
+CANDIDATES = $(PYTHON) $(if $(filter file,$(origin PYTHON)),python3.13 python3.12 python3.11 python3.14)
+
+# The stamp comes last, so that an installation that failed halfway is done again. An environment
+# that works is kept and only brought up to date.
+$(INSTALLED): pyproject.toml src/aptmc/__about__.py
+	@rm -f $@
+	@if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+		for candidate in $(CANDIDATES); do \
+			if "$$candidate" -c '$(NEW_ENOUGH)' >/dev/null 2>&1; then found="$$candidate"; break; fi; \
+		done; \
+		if [ -z "$$found" ]; then \
+			echo "aptmc needs Python 3.11 or newer, and $(PYTHON) is" \
+				"$$("$(PYTHON)" --version 2>/dev/null || echo 'not there'):" \
+				"install a newer one and name it, make PYTHON=/path/to/python3.11" >&2; \
+			exit 1; \
+		fi; \
+		echo "Making a virtual environment in $(VENV) with $$found"; \
+		"$$found" -m venv --clear $(VENV) || { \
+			echo "$$found cannot make virtual environments:" \
+				"install its venv module (on Debian and Ubuntu the package python3-venv)" >&2; \
+			exit 1; \
+		}; \
+	fi
+	@echo "Installing aptmc and its tools into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[dev]'
+	@touch $@

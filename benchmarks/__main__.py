@@ -1,0 +1,28 @@
+"""The command line: `python -m benchmarks --help`."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+
+from benchmarks import virtual_time
+
+BENCHMARKS = {"virtual-time": virtual_time.main}
+
+
+def main() -> None:
+    """Run the benchmarks that were asked for, all by default."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="short runs: do they still work?")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(BENCHMARKS)
+    if unknown:
+        parser.error(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    print(f"Python {platform.python_version()}, {platform.machine()}\n")
+    for name in options.names or BENCHMARKS:
+        BENCHMARKS[name](quick=options.quick)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The paper's experiments, each a command: `python -m experiments.gamma_mixture --help`."""

@@ -1,0 +1,109 @@
+"""Anytime parallel tempering: hard posteriors inside a wall-clock budget.
+
+Names are imported when they are first used, so that `import aptmc` is instant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from aptmc.__about__ import __version__
+
+if TYPE_CHECKING:
+    from aptmc.backends import InProcess, VirtualTime
+    from aptmc.errors import (
+        AptmcError,
+        ExchangeFailed,
+        InputError,
+        MoveFailed,
+        RunFailed,
+        StopReason,
+    )
+    from aptmc.exchange import (
+        Alternating,
+        BetweenPools,
+        OneRandomPair,
+        RandomParity,
+        Rule,
+        RungParity,
+    )
+    from aptmc.kernels import RandomWalk
+    from aptmc.keys import Key
+    from aptmc.ladder import Ladder
+    from aptmc.pools import Paired, Partitioned, Shared
+    from aptmc.problem import Power, Prior, Tempered
+    from aptmc.result import Run
+    from aptmc.run import sample
+    from aptmc.schedule import Anytime, Synchronous, Uncorrected
+
+_HOME = {
+    "backends": ("InProcess", "VirtualTime"),
+    "errors": (
+        "AptmcError",
+        "ExchangeFailed",
+        "InputError",
+        "MoveFailed",
+        "RunFailed",
+        "StopReason",
+    ),
+    "exchange": (
+        "Alternating",
+        "BetweenPools",
+        "OneRandomPair",
+        "RandomParity",
+        "Rule",
+        "RungParity",
+    ),
+    "kernels": ("RandomWalk",),
+    "keys": ("Key",),
+    "ladder": ("Ladder",),
+    "pools": ("Paired", "Partitioned", "Shared"),
+    "problem": ("Power", "Prior", "Tempered"),
+    "result": ("Run",),
+    "run": ("sample",),
+    "schedule": ("Anytime", "Synchronous", "Uncorrected"),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "Alternating",
+    "Anytime",
+    "AptmcError",
+    "BetweenPools",
+    "ExchangeFailed",
+    "InProcess",
+    "InputError",
+    "Key",
+    "Ladder",
+    "MoveFailed",
+    "OneRandomPair",
+    "Paired",
+    "Partitioned",
+    "Power",
+    "Prior",
+    "RandomParity",
+    "RandomWalk",
+    "Rule",
+    "Run",
+    "RunFailed",
+    "RungParity",
+    "Shared",
+    "StopReason",
+    "Synchronous",
+    "Tempered",
+    "Uncorrected",
+    "VirtualTime",
+    "__version__",
+    "sample",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'aptmc' has no attribute {name!r}")
+    return getattr(import_module(f"aptmc.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

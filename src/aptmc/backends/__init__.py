@@ -1,0 +1,7 @@
+"""Backends: who computes the moves."""
+
+from aptmc.backends.base import Backend
+from aptmc.backends.in_process import InProcess
+from aptmc.backends.virtual import VirtualTime
+
+__all__ = ["Backend", "InProcess", "VirtualTime"]

@@ -1,0 +1,22 @@
+"""What every backend offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from aptmc.backends.session import Session, Usage
+
+
+class Backend(ABC):
+    """Who computes the moves. Each backend is a thin loop around the same coordinator."""
+
+    processors: int
+    time_unit: str = "s"
+
+    @abstractmethod
+    def check(self, session: Session) -> None:
+        """Refuse what cannot work, before the budget starts to run."""
+
+    @abstractmethod
+    def run(self, session: Session, budget: float) -> Usage:
+        """Compute moves until the budget is spent."""

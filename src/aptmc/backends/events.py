@@ -1,0 +1,171 @@
+"""The discrete-event loop of virtual time: who finishes next?
+
+One body serves both speeds. Compiled, it runs problem, kernel and coordinator without a line of
+Python; as plain Python it calls the same compiled coordinator around the user's Python functions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from aptmc.chain import ACCEPTED, INFO_LENGTH, STATUS, WORK, Move
+from aptmc.compiled import Floats, FloatTable, Generator, Integers, compiled, pointer_to
+from aptmc.coordinator import NOBODY, Coordinator, catch_up, complete, take_next
+from aptmc.exchange.rules import ChoosePairs
+from aptmc.exchange.swap import LogWeight
+from aptmc.keys import HOLD, MOVE, Streams, rewind
+from aptmc.record import Record
+
+# What became of a call of `run_until`.
+FINISHED, PAUSED, FAILED, STANDING = 0, 1, 2, 3
+# What was being computed.
+A_MOVE, A_HOLD_TIME, AN_EXCHANGE = 0, 1, 2
+MOST_STANDING = 100_000
+
+
+def hold_model(theta: Floats, rung: int, rng: Generator) -> float:
+    """The hold time of a move that starts at theta."""
+    raise NotImplementedError("a model of the signature, not to be called")
+
+
+Hold = Annotated[Callable[..., float], pointer_to(hold_model)]
+
+
+class Flight(NamedTuple):
+    """What each virtual processor is doing."""
+
+    pool: Integers  # that it serves
+    speed: Floats
+    chain: Integers  # whose move it computes, or NOBODY
+    replica: Integers  # the state that the move started from
+    started: Floats
+    finish: Floats
+    busy: Floats  # time inside completed moves
+    outcome: FloatTable
+    info: FloatTable
+    now: Floats  # one number: the time of the last completion
+    suspect: Integers  # one number: the chain that is being computed
+    stage: Integers  # one number: what is being computed
+    standing: Integers  # one number: completions in a row at the same time
+
+
+def empty_flight(pool: Integers, speed: Floats, width: int) -> Flight:
+    """All processors without work."""
+    processors = pool.size
+    return Flight(
+        pool=pool,
+        speed=speed,
+        chain=np.full(processors, NOBODY),
+        replica=np.full(processors, NOBODY),
+        started=np.zeros(processors),
+        finish=np.zeros(processors),
+        busy=np.zeros(processors),
+        outcome=np.empty((processors, width)),
+        info=np.zeros((processors, INFO_LENGTH)),
+        now=np.zeros(1),
+        suspect=np.full(1, NOBODY),
+        stage=np.zeros(1, np.int64),
+        standing=np.zeros(1, np.int64),
+    )
+
+
+@compiled
+def run_until(
+    until: float,
+    completions: int,
+    machine: Coordinator,
+    flight: Flight,
+    record: Record,
+    streams: Streams,
+    choose_pairs: ChoosePairs,
+    choose_pairs_within: ChoosePairs,
+    log_weight: LogWeight,
+    move: Move,
+    tuning: FloatTable,
+    hold: Hold,
+    hold_is_work: bool,
+    dimension: int,
+) -> int:
+    """Simulate until a time, or PAUSE after so many completions or when the record is full."""
+    rng, dial = streams.generator, streams.dial
+    processors = flight.chain.shape[0]
+    in_flight = [(math.inf, NOBODY)]
+    for processor in range(processors):
+        if flight.chain[processor] != NOBODY:
+            heappush(in_flight, (flight.finish[processor], processor))
+    # Who looks for work: everyone at the start, later whoever has just finished.
+    first, last = 0, processors
+
+    while True:
+        for processor in range(first, last):
+            if flight.chain[processor] != NOBODY:
+                continue
+            chain = take_next(machine, flight.pool[processor])
+            if chain == NOBODY:
+                continue
+            replica, rung = machine.replica[chain], machine.rung[chain]
+            state, info = machine.states[replica], flight.info[processor]
+            flight.chain[processor] = chain
+            flight.replica[processor] = replica
+            flight.started[processor] = flight.now[0]
+            flight.suspect[0], flight.stage[0] = chain, A_MOVE
+            rewind(dial, MOVE, chain, machine.moves[chain])
+            move(machine.level[rung], tuning[rung], state, rng, flight.outcome[processor], info)
+            if info[STATUS] != 0:
+                return FAILED
+            time_needed = info[WORK]
+            if not hold_is_work:
+                flight.stage[0] = A_HOLD_TIME
+                rewind(dial, HOLD, chain, machine.moves[chain])
+                time_needed = hold(state[:dimension].copy(), rung, rng)
+            if not 0.0 <= time_needed < math.inf:
+                return FAILED
+            flight.finish[processor] = flight.now[0] + time_needed / flight.speed[processor]
+            heappush(in_flight, (flight.finish[processor], processor))
+
+        flight.stage[0] = AN_EXCHANGE
+        time, processor = in_flight[0]
+        if time > until:
+            caught_up = catch_up(machine, until, record, streams, choose_pairs, log_weight)
+            return FINISHED if caught_up else PAUSED
+        if completions == 0:
+            return PAUSED
+        completions -= 1
+
+        chain = flight.chain[processor]
+        outcome, info = flight.outcome[processor], flight.info[processor]
+        if machine.plan.swaps_in_flight:
+            # Only the uncorrected schedule swaps a chain in flight: its move is applied to the
+            # state that it holds by now.
+            if not catch_up(machine, time, record, streams, choose_pairs, log_weight):
+                return PAUSED
+            replica = machine.replica[chain]
+            if replica != flight.replica[processor]:
+                flight.suspect[0], flight.stage[0] = chain, A_MOVE
+                rewind(dial, MOVE, chain, machine.moves[chain])
+                rung, state = machine.rung[chain], machine.states[replica]
+                move(machine.level[rung], tuning[rung], state, rng, outcome, info)
+                if info[STATUS] != 0:
+                    return FAILED
+                flight.stage[0] = AN_EXCHANGE
+        barriers = machine.passed[0]
+        if not complete(
+            machine, chain, outcome, int(info[ACCEPTED]), time,
+            record, streams, choose_pairs, choose_pairs_within, log_weight,
+        ):  # fmt: skip
+            return PAUSED
+        heappop(in_flight)
+        flight.busy[processor] += time - flight.started[processor]
+        flight.standing[0] = flight.standing[0] + 1 if time == flight.now[0] else 0
+        if flight.standing[0] == MOST_STANDING:
+            return STANDING
+        flight.now[0] = time
+        flight.chain[processor] = NOBODY
+        first, last = processor, processor + 1
+        if machine.plan.moves_per_barrier > 0 and machine.passed[0] > barriers:
+            first, last = 0, processors

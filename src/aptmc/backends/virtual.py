@@ -1,0 +1,168 @@
+"""Virtual time: any number of processors, with hold times from a function or from counted work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, final
+
+import numpy as np
+from numba import njit
+
+from aptmc.backends.base import Backend
+from aptmc.backends.events import (
+    A_HOLD_TIME,
+    AN_EXCHANGE,
+    FAILED,
+    FINISHED,
+    MOST_STANDING,
+    PAUSED,
+    STANDING,
+    Flight,
+    empty_flight,
+    hold_model,
+    run_until,
+)
+from aptmc.backends.session import Session, Usage, failed_exchange
+from aptmc.checks import numbers, whole_number
+from aptmc.clock import WallClock
+from aptmc.compiled import compiled_like, is_compiled
+from aptmc.coordinator import NOBODY
+from aptmc.errors import AptmcError, InputError, MoveFailed, RunFailed, StopReason
+from aptmc.keys import HOLD
+
+SECONDS_BETWEEN_PAUSES = 0.2
+MOST_COMPLETIONS = 1 << 40
+
+
+@final
+class VirtualTime(Backend):
+    """A simulated machine. Results are exact and repeatable: no clock is read.
+
+    The whole loop runs compiled when the problem and `hold` do.
+
+    :param workers: how many processors
+    :param hold: hold(theta, rung, rng) gives the hold time of a move that starts at theta. If it is
+        not given, the kernel's own count of work is the hold time
+    :param speed: of each processor, if they differ; hold times are divided by it
+    """
+
+    time_unit = "unit"
+
+    def __init__(
+        self,
+        workers: int = 1,
+        hold: Callable[..., float] | None = None,
+        *,
+        speed: Sequence[float] | None = None,
+    ) -> None:
+        workers = whole_number("workers", workers)
+        if hold is not None and not callable(hold):
+            raise InputError(f"hold must be a function hold(theta, rung, rng), got {hold!r}")
+        speeds = np.ones(workers) if speed is None else numbers(speed)
+        if speeds is None or speeds.shape != (workers,) or not (speeds > 0).all():
+            raise InputError(f"speed must give {workers} positive numbers, got {speed!r}")
+        self.processors = workers
+        self.hold = hold
+        self.speed = speeds
+
+    def __repr__(self) -> str:
+        return f"VirtualTime(workers={self.processors})"
+
+    def check(self, session: Session) -> None:
+        """Try the hold times of the starting states."""
+        for chain in range(session.machine.rung.size):
+            self._try_hold(session, chain)
+
+    def run(self, session: Session, budget: float) -> Usage:
+        """Simulate until the virtual time of the budget."""
+        hold: Callable[..., float] = _no_hold if self.hold is None else self.hold
+        simulate: Callable[..., int] = run_until
+        if session.is_compiled and is_compiled(hold):
+            hold = _with_signature(hold)
+        else:
+            simulate = run_until.py_func  # type: ignore[attr-defined]
+        flight = empty_flight(session.served, self.speed, session.machine.states.shape[1])
+        stopped, failure = StopReason.BUDGET_SPENT, None
+        status = PAUSED
+        # Compiled code cannot be interrupted, so it comes back for air several times a second.
+        clock, completions = WallClock(), 1000
+        try:
+            while status == PAUSED:
+                before = clock.now()
+                status = simulate(
+                    budget, completions, session.machine, flight, session.record, session.streams,
+                    session.choose_pairs, session.choose_pairs_within, session.log_weight,
+                    session.move, session.tuning, hold, self.hold is None,
+                    session.problem.dimension,
+                )  # fmt: skip
+                session.flush()
+                in_time = clock.now() - before < SECONDS_BETWEEN_PAUSES
+                completions = (
+                    min(2 * completions, MOST_COMPLETIONS)
+                    if in_time
+                    else (max(1, completions // 2))
+                )
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        except Exception as error:
+            stopped, failure = StopReason.FAILED, self._failure(session, flight, error)
+        if status == FAILED:
+            stopped, failure = StopReason.FAILED, self._failure(session, flight)
+        elif status == STANDING:
+            stopped = StopReason.FAILED
+            failure = RunFailed(
+                f"virtual time stands still at {flight.now[0]}: hold gave 0 for {MOST_STANDING} "
+                "moves in a row; give hold times that are positive now and then"
+            )
+        elapsed = budget if status == FINISHED else float(flight.now[0])
+        unfinished = np.where(flight.chain != NOBODY, elapsed - flight.started, 0.0)
+        return Usage(stopped, elapsed, flight.busy + unfinished, failure)
+
+    def _failure(
+        self, session: Session, flight: Flight, error: Exception | None = None
+    ) -> RunFailed:
+        """Say what failed: a move, a hold time or an exchange."""
+        chain, stage = int(flight.suspect[0]), flight.stage[0]
+        if stage == AN_EXCHANGE:
+            return failed_exchange(error or AptmcError("unknown reason"))
+        if stage == A_HOLD_TIME:
+            try:
+                self._try_hold(session, chain)
+            except MoveFailed as failure:
+                return failure
+        return session.failed_move(chain, error)
+
+    def _try_hold(self, session: Session, chain: int) -> None:
+        """Draw the hold time of a chain's current move, in plain Python, and check it."""
+        if self.hold is None:
+            return
+        rung, key = int(session.machine.rung[chain]), session.key(chain)._replace(purpose=HOLD)
+        state = session.machine.states[session.machine.replica[chain]]
+        parameters = session.problem.describe(state)
+        theta = state[: session.problem.dimension].copy()
+        try:
+            value = self.hold(theta, rung, key.generator())
+        except Exception as error:
+            reason = f"hold raised {type(error).__name__}: {error}"
+            raise MoveFailed(reason, parameters, rung, key) from error
+        time = numbers(value)
+        if time is None or time.ndim != 0 or time < 0.0:
+            reason = f"hold returned {value!r}, must be a finite time that is not negative,"
+            raise MoveFailed(reason, parameters, rung, key)
+
+
+@njit
+def _no_hold(theta: Any, rung: Any, rng: Any) -> float:
+    """Stands in where the kernel's count of work is the hold time."""
+    return 0.0
+
+
+@lru_cache
+def _with_signature(hold: Callable[..., float]) -> Callable[..., float]:
+    """A function of ours around a user's compiled one, so that we may give it a signature."""
+
+    def hold_time(theta: Any, rung: Any, rng: Any) -> float:
+        return hold(theta, rung, rng)
+
+    return compiled_like(hold_model, hold_time)

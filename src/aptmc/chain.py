@@ -1,0 +1,58 @@
+"""A chain's state, and what it means to move it.
+
+A state is one row of numbers: the parameters, then the *value* that exchanges look at (a log
+likelihood, a log density, a distance), then the log prior density.
+
+A move is a pure function of the rung (its level, and the numbers to which the kernel is tuned
+there), the state and a random stream. It writes the new state to `outcome`, and to `info` what is
+of interest only for diagnosis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated
+
+from aptmc.compiled import Floats, Generator, inlined, pointer_to
+
+# Places in `info`.
+ACCEPTED = 0  # how many of the local steps were accepted
+WORK = 1  # how much was computed, in the kernel's own unit
+STATUS = 2
+INFO_LENGTH = 3
+
+# Values of info[STATUS].
+FINE = 0.0
+BAD_VALUE = 1.0  # a user's function gave NaN or +inf; `outcome` holds the parameters
+
+
+def value_column(dimension: int) -> int:
+    """Where a state keeps the value that exchanges look at."""
+    return dimension
+
+
+def log_prior_column(dimension: int) -> int:
+    """Where a state keeps its log prior density."""
+    return dimension + 1
+
+
+def state_width(dimension: int) -> int:
+    """How many numbers make a state."""
+    return dimension + 2
+
+
+def move_model(
+    level: float, tuning: Floats, state: Floats, rng: Generator, outcome: Floats, info: Floats
+) -> None:
+    """Move a chain from `state` to `outcome`."""
+    raise NotImplementedError("a model of the signature, not to be called")
+
+
+Move = Annotated[Callable[..., None], pointer_to(move_model)]
+
+
+@inlined
+def accepts(log_ratio: float, uniform: float) -> bool:
+    """Metropolis' decision, for swaps and local moves alike. A NaN is a rejection."""
+    return log_ratio >= 0.0 or uniform < math.exp(log_ratio)

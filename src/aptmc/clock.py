@@ -1,0 +1,83 @@
+"""Time: wall clocks and virtual clocks behind one small interface, and durations in words."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from abc import ABC, abstractmethod
+from typing import final
+
+from aptmc.errors import InputError
+
+_SECONDS = {
+    unit: seconds
+    for seconds, units in (
+        (1e-3, "ms millisecond milliseconds"),
+        (1.0, "s sec secs second seconds"),
+        (60.0, "m min mins minute minutes"),
+        (3600.0, "h hr hrs hour hours"),
+        (86400.0, "d day days"),
+    )
+    for unit in units.split()
+}
+
+
+class Clock(ABC):
+    """Tells the time in seconds (or in units of virtual time), from an arbitrary origin."""
+
+    @abstractmethod
+    def now(self) -> float:
+        """The time now. Never goes back."""
+
+
+@final
+class WallClock(Clock):
+    """The machine's monotonic clock."""
+
+    def now(self) -> float:
+        """Seconds since an arbitrary moment."""
+        return time.perf_counter()
+
+
+@final
+class ManualClock(Clock):
+    """A clock that moves on by a fixed step each time it is read, so that tests never wait."""
+
+    def __init__(self, step: float = 0.0) -> None:
+        self._time = 0.0
+        self._step = step
+
+    def now(self) -> float:
+        """The present virtual time; the next reading is one step later."""
+        present = self._time
+        self._time += self._step
+        return present
+
+
+def duration(value: float | int | str, name: str = "budget") -> float:
+    """A duration in seconds, from a number or from words.
+
+    >>> duration("10 min"), duration("1.5 h"), duration("500 ms"), duration(30)
+    (600.0, 5400.0, 0.5, 30.0)
+    """
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*([a-z]+)\s*", value.lower())
+        unit = match and _SECONDS.get(match[2])
+        try:
+            seconds = float(match[1]) * unit if match and unit else math.nan
+        except ValueError:
+            seconds = math.nan
+    elif isinstance(value, bool):
+        seconds = math.nan
+    else:
+        try:
+            seconds = float(value)
+        except (OverflowError, TypeError, ValueError):
+            seconds = math.nan
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise InputError(
+            f"{name} must be a positive duration, got {value!r}: "
+            f'use a number of seconds, or words like {name}="10 min" or {name}="2 h"'
+        )
+    return seconds

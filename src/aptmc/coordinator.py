@@ -1,0 +1,293 @@
+"""The coordinator: completions in, moves out. All of the anytime logic is here and nowhere else.
+
+It is a state machine without clock, files or processes. Whoever computes the moves asks `take_next`
+for work and reports each finished move to `complete`, in the order and with the times in which they
+finish; given those, everything that follows is determined.
+
+Why it is exact. Chains of a pool stand in one first-in-first-out queue; each processor takes the
+chain at the head, and a finished chain goes to the back. Then, whatever the hold times are, given
+the chains in flight (their states and how long they have been at it) the *waiting* chains are
+independent draws from their own targets (Proposition 3.1, and its extension to several processors
+per pool). So an exchange between waiting chains that leaves the product of their targets invariant
+leaves everything invariant. Chains in flight are left alone: found half-done at a deadline, they
+are more often slow states than their targets say.
+
+Deadlines need no alarm. Between a deadline and the next completion nobody starts or stops waiting,
+so the exchanges due are carried out when that completion is reported, just before it counts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from aptmc.chain import accepts
+from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, compiled, inlined
+from aptmc.exchange.rules import ChoosePairs
+from aptmc.exchange.swap import LogWeight, swap_log_ratio
+from aptmc.keys import EXCHANGE, Streams, rewind
+from aptmc.pools import Layout
+from aptmc.record import (
+    EXCHANGE_MOVE,
+    LOCAL_MOVE,
+    Record,
+    has_room,
+    note_arrival,
+    note_attempt,
+    write,
+)
+from aptmc.schedule import Plan
+
+NOBODY = -1
+MOST_DEADLINES = 100_000  # in one go, so that a run can be interrupted
+ALL_POOLS = -1
+
+
+class Coordinator(NamedTuple):
+    """All that the coordinator knows. Arrays are changed in place."""
+
+    # Fixed for the run.
+    plan: Plan
+    level: Floats  # of each rung
+    rung: Integers  # of each chain; chains are numbered coldest first
+    pool: Integers  # of each chain
+    is_mover: Flags  # of each chain: does it make local moves?
+    sweep: Integers  # of each pool: how many chains move in it
+    value_column: int  # where a state keeps the value that exchanges look at
+    # What changes.
+    states: FloatTable  # of each replica
+    replica: Integers  # of each chain: which state it holds; a swap exchanges two of these
+    waiting: Flags  # of each chain: is it waiting, or in flight?
+    moves: Integers  # of each chain: moves started; with its number, the key of the current one
+    moves_left: Integers  # of each chain: before the next barrier, if there are barriers
+    unfinished: Integers  # one number: chains that have moves left before the barrier
+    queue: IntegerTable  # of each pool: a ring of chains
+    head: Integers  # of each pool: where the ring begins
+    queued: Integers  # of each pool: how many stand in it
+    completed: Integers  # of each pool
+    passed: Integers  # one number: deadlines (or barriers) so far
+
+
+@compiled
+def exchange_round(
+    machine: Coordinator,
+    pool: int,
+    number: int,
+    time: float,
+    record: Record,
+    streams: Streams,
+    choose_pairs: ChoosePairs,
+    log_weight: LogWeight,
+) -> None:
+    """One round of exchanges among the waiting chains of one pool, or of all."""
+    chains = machine.rung.shape[0]
+    attending = np.empty(chains, np.int64)
+    present = 0
+    for chain in range(chains):
+        may_attend = machine.waiting[chain] or machine.plan.swaps_in_flight
+        if may_attend and (pool == ALL_POOLS or machine.pool[chain] == pool):
+            attending[present] = chain
+            present += 1
+    attending = attending[:present]
+
+    rewind(streams.dial, EXCHANGE, pool + 1, number)
+    rng = streams.generator
+    pairs = np.empty((chains, 2), np.int64)
+    count = choose_pairs(number, machine.rung[attending], machine.pool[attending], rng, pairs)
+    if not 0 <= count <= pairs.shape[0]:
+        raise IndexError("an exchange rule returned an impossible number of pairs")
+    for pair in range(count):
+        first, second = min(pairs[pair]), max(pairs[pair])
+        if first == second or first < 0 or second >= present:
+            raise IndexError("an exchange rule paired positions that are not there")
+        colder, warmer = attending[first], attending[second]
+        log_ratio = swap_log_ratio(
+            machine.level[machine.rung[colder]],
+            machine.level[machine.rung[warmer]],
+            machine.states[machine.replica[colder], machine.value_column],
+            machine.states[machine.replica[warmer], machine.value_column],
+            log_weight,
+        )
+        swapped = accepts(log_ratio, rng.random())
+        if swapped:
+            held = machine.replica[colder]
+            machine.replica[colder] = machine.replica[warmer]
+            machine.replica[warmer] = held
+        note_attempt(record, machine.rung[colder], machine.rung[warmer], swapped)
+        for chain in (colder, warmer):
+            replica = machine.replica[chain]
+            note_arrival(record, replica, machine.rung[chain])
+            state = machine.states[replica]
+            write(record, chain, EXCHANGE_MOVE, int(swapped), replica, time, state)
+
+
+@inlined
+def exchange_rounds(
+    machine: Coordinator,
+    pool: int,
+    occasion: int,
+    rounds: int,
+    time: float,
+    record: Record,
+    streams: Streams,
+    choose_pairs: ChoosePairs,
+    log_weight: LogWeight,
+) -> None:
+    """All rounds of one occasion: a deadline, a barrier, or the sweep of a pool."""
+    for turn in range(rounds):
+        number = occasion * rounds + turn
+        exchange_round(machine, pool, number, time, record, streams, choose_pairs, log_weight)
+
+
+@inlined
+def most_draws(machine: Coordinator) -> int:
+    """The most draws that the exchanges of one occasion can add."""
+    rounds = max(machine.plan.rounds, machine.plan.rounds_within_pool)
+    return int(2 * rounds * machine.rung.shape[0])
+
+
+@inlined
+def catch_up(
+    machine: Coordinator,
+    time: float,
+    record: Record,
+    streams: Streams,
+    choose_pairs: ChoosePairs,
+    log_weight: LogWeight,
+) -> bool:
+    """Carry out the exchanges of all deadlines up to `time`.
+
+    False means that some are left, because the record is full or because there are a great many:
+    empty the record and call again.
+    """
+    plan, passed = machine.plan, machine.passed
+    first = passed[0]
+    while plan.every * (passed[0] + 1) <= time:
+        if passed[0] - first == MOST_DEADLINES or not has_room(record, most_draws(machine)):
+            return False
+        deadline = plan.every * (passed[0] + 1)
+        exchange_rounds(
+            machine, ALL_POOLS, passed[0], plan.rounds, deadline,
+            record, streams, choose_pairs, log_weight,
+        )  # fmt: skip
+        passed[0] += 1
+    return True
+
+
+@inlined
+def join_queue(machine: Coordinator, chain: int) -> None:
+    """A chain goes to the back of its pool's queue."""
+    pool = machine.pool[chain]
+    back = (machine.head[pool] + machine.queued[pool]) % machine.queue.shape[1]
+    machine.queue[pool, back] = chain
+    machine.queued[pool] += 1
+
+
+@compiled
+def start_sweep(machine: Coordinator) -> None:
+    """All chains that move join their queues, in order: at the start, and after each barrier."""
+    for chain in range(machine.rung.shape[0]):
+        if machine.is_mover[chain]:
+            machine.moves_left[chain] = machine.plan.moves_per_barrier
+            machine.unfinished[0] += 1
+            join_queue(machine, chain)
+
+
+@inlined
+def take_next(machine: Coordinator, pool: int) -> int:
+    """The chain at the head of a pool's queue goes in flight; NOBODY if the queue is empty."""
+    if machine.queued[pool] == 0:
+        return NOBODY
+    chain = machine.queue[pool, machine.head[pool]]
+    machine.head[pool] = (machine.head[pool] + 1) % machine.queue.shape[1]
+    machine.queued[pool] -= 1
+    machine.waiting[chain] = False
+    machine.moves[chain] += 1
+    return int(chain)
+
+
+@compiled
+def complete(
+    machine: Coordinator,
+    chain: int,
+    outcome: Floats,
+    accepted: int,
+    time: float,
+    record: Record,
+    streams: Streams,
+    choose_pairs: ChoosePairs,
+    choose_pairs_within: ChoosePairs,
+    log_weight: LogWeight,
+) -> bool:
+    """A chain's move is finished, with this outcome, at this time.
+
+    False means that this completion has not happened yet, because the record is full or because a
+    great many deadlines come first: empty the record and call again.
+    """
+    if not catch_up(machine, time, record, streams, choose_pairs, log_weight):
+        return False
+    if not has_room(record, 1 + 2 * most_draws(machine)):
+        return False
+    plan = machine.plan
+    pool = machine.pool[chain]
+
+    machine.states[machine.replica[chain]] = outcome
+    machine.waiting[chain] = True
+    write(record, chain, LOCAL_MOVE, accepted, machine.replica[chain], time, outcome)
+
+    machine.completed[pool] += 1
+    sweeps, rest = divmod(machine.completed[pool], machine.sweep[pool])
+    if rest == 0:
+        exchange_rounds(
+            machine, pool, sweeps - 1, plan.rounds_within_pool, time,
+            record, streams, choose_pairs_within, log_weight,
+        )  # fmt: skip
+
+    if plan.moves_per_barrier == 0:
+        join_queue(machine, chain)
+        return True
+
+    machine.moves_left[chain] -= 1
+    if machine.moves_left[chain] > 0:
+        join_queue(machine, chain)
+        return True
+
+    machine.unfinished[0] -= 1
+    if machine.unfinished[0] == 0:
+        exchange_rounds(
+            machine, ALL_POOLS, machine.passed[0], plan.rounds, time,
+            record, streams, choose_pairs, log_weight,
+        )  # fmt: skip
+        machine.passed[0] += 1
+        start_sweep(machine)
+    return True
+
+
+def coordinator(
+    plan: Plan, layout: Layout, level: Floats, states: FloatTable, value_column: int
+) -> Coordinator:
+    """A coordinator with all chains waiting, in order, at the start of a run."""
+    chains, pools = layout.rung.size, layout.pools
+    machine = Coordinator(
+        plan=plan,
+        level=level,
+        rung=layout.rung,
+        pool=layout.pool,
+        is_mover=layout.moves,
+        sweep=np.bincount(layout.pool[layout.moves], minlength=pools).astype(np.int64),
+        value_column=value_column,
+        states=states,
+        replica=np.arange(chains),
+        waiting=np.ones(chains, np.bool_),
+        moves=np.zeros(chains, np.int64),
+        moves_left=np.zeros(chains, np.int64),
+        unfinished=np.zeros(1, np.int64),
+        queue=np.empty((pools, chains), np.int64),
+        head=np.zeros(pools, np.int64),
+        queued=np.zeros(pools, np.int64),
+        completed=np.zeros(pools, np.int64),
+        passed=np.zeros(1, np.int64),
+    )
+    start_sweep(machine)
+    return machine

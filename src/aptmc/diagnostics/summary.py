@@ -1,0 +1,221 @@
+"""The summary of a run: one row per parameter, as a table for people and as numbers for code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import final
+
+import numpy as np
+
+from aptmc.diagnostics.autocorrelation import (
+    FEWEST_DRAWS,
+    RELIABLE_LENGTH,
+    Floats,
+    Series,
+    as_runs,
+    estimate_autocorrelation_time,
+)
+from aptmc.diagnostics.convergence import (
+    bulk_effective_sample_size,
+    r_hat,
+    tail_effective_sample_size,
+)
+from aptmc.errors import InputError
+
+NAN = float("nan")
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterSummary:
+    """What is known about one parameter. Quantities that the draws cannot give are NaN."""
+
+    mean: float
+    sd: float
+    q5: float
+    """The 5 % quantile: the lower end of the 90 % interval."""
+    q95: float
+    """The 95 % quantile: the upper end of the 90 % interval."""
+    mcse: float
+    """Monte Carlo standard error of the mean: sd / sqrt(ess)."""
+    ess: float
+    """Effective sample size from the integrated autocorrelation time."""
+    ess_per_second: float
+    """`ess` over the elapsed time: per second, or per unit of virtual time."""
+    iat: float
+    """Integrated autocorrelation time, in draws."""
+    ess_bulk: float
+    ess_tail: float
+    r_hat: float
+    draws: int
+    chains: int
+    reliable: bool
+    """Whether the chains are long enough for `iat`, and what is built on it, to be trusted."""
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Summary(Mapping[str, ParameterSummary]):
+    """Rows by parameter name: `summary["x"].mean`. Prints as a table, in notebooks too."""
+
+    rows: Mapping[str, ParameterSummary]
+    elapsed: float
+    unit: str = "s"
+
+    def __getitem__(self, name: str) -> ParameterSummary:
+        if name not in self.rows:
+            raise KeyError(f"no parameter {name!r}: there are {', '.join(self.rows) or 'none'}")
+        return self.rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Plain numbers: parameter name to quantity to value."""
+        return {name: asdict(row) for name, row in self.rows.items()}
+
+    def __repr__(self) -> str:
+        names = ["", *self.rows]
+        width = max(len(name) for name in names)
+        columns = [[name.ljust(width) for name in names]]
+        columns += [_aligned(column) for column in zip(*self._cells(), strict=True)]
+        lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+        return "\n".join([*lines, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        header, *body = self._cells()
+        head = "".join(f"<th>{escape(title)}</th>" for title in header)
+        lines = [
+            f"<tr><th>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+            for name, cells in zip(self.rows, body, strict=True)
+        ]
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return (
+            f"<table><thead><tr><th></th>{head}</tr></thead>"
+            f"<tbody>{''.join(lines)}</tbody></table>{notes}"
+        )
+
+    def _cells(self) -> list[list[str]]:
+        header = ["mean", "sd", "q5", "q95", "mcse", "ess", f"ess/{self.unit}", "iat"]
+        header += ["bulk ess", "tail ess", "r-hat"]
+        return [header, *(_cells_of(row) for row in self.rows.values())]
+
+    def _notes(self) -> list[str]:
+        notes = []
+        sizes = {(row.draws, row.chains) for row in self.rows.values()}
+        time = f"{_significant(self.elapsed)} {self.unit}"
+        for draws, chains in sizes if len(sizes) == 1 else ():
+            plural = "" if chains == 1 else "s"
+            notes.append(f"{draws} draws on {chains} chain{plural} of the coldest rung in {time}")
+        if not all(row.reliable for row in self.rows.values()):
+            notes.append(
+                f"* chains shorter than {RELIABLE_LENGTH} autocorrelation times: "
+                "iat, ess and mcse are rough, run for longer"
+            )
+        return notes
+
+
+def summarise(draws: Mapping[str, Series], elapsed: float, *, unit: str = "s") -> Summary:
+    """Summarise the draws of each parameter, one series per chain on the coldest rung.
+
+    Chains may differ in length; for ArviZ's diagnostics they are cut to the shortest. All chains
+    have one target, so the autocorrelation is taken around their common mean: chains that disagree
+    then show as a small effective sample size. `unit` names the unit of `elapsed`.
+
+    >>> rng = np.random.default_rng(1)
+    >>> summary = summarise({"x": [rng.normal(size=1000), rng.normal(size=990)]}, elapsed=2.0)
+    >>> round(summary["x"].sd, 1), summary["x"].reliable
+    (1.0, True)
+    >>> print(summary)
+         mean     sd      q5    q95   mcse   ess  ess/s    iat  bulk ess  tail ess  r-hat
+    x  -0.014  1.008  -1.623  1.682  0.022  2058   1029  0.967      1950      1890  1.004
+    1990 draws on 2 chains of the coldest rung in 2.00 s
+    """
+    if not (math.isfinite(elapsed) and elapsed >= 0):
+        raise InputError(f"elapsed must be finite and not negative, got {elapsed!r}")
+    rows = {}
+    for name, series in draws.items():
+        try:
+            rows[name] = _summarise_parameter(as_runs(series), elapsed)
+        except InputError as error:
+            raise InputError(f"parameter {name!r}: {error}") from error
+    return Summary(rows, elapsed, unit)
+
+
+def _summarise_parameter(chains: list[Floats], elapsed: float) -> ParameterSummary:
+    pooled = np.concatenate(chains) if chains else np.empty(0)
+    mean, sd = _mean_and_sd(pooled)
+    low, high = np.quantile(pooled, [0.05, 0.95]) if pooled.size > 0 else (NAN, NAN)
+    iat, reliable = NAN, False
+    if max((chain.size for chain in chains), default=0) >= FEWEST_DRAWS:
+        iat, _, reliable = estimate_autocorrelation_time(chains, mean=mean)
+    ess = pooled.size / iat
+    shortest = min((chain.size for chain in chains), default=0)
+    table = [chain[:shortest] for chain in chains]
+    return ParameterSummary(
+        mean=mean,
+        sd=sd,
+        q5=float(low),
+        q95=float(high),
+        mcse=sd / math.sqrt(ess),
+        ess=ess,
+        ess_per_second=ess / elapsed if elapsed > 0 else NAN,
+        iat=iat,
+        ess_bulk=bulk_effective_sample_size(table),
+        ess_tail=tail_effective_sample_size(table),
+        r_hat=r_hat(table),
+        draws=pooled.size,
+        chains=len(chains),
+        reliable=reliable,
+    )
+
+
+def _mean_and_sd(values: Floats) -> tuple[float, float]:
+    if values.size == 0:
+        return NAN, NAN
+    # Rounding would move the mean of a constant off it.
+    constant = values.min() == values.max()
+    mean = float(values[0] if constant else values.mean())
+    if values.size == 1:
+        return mean, NAN
+    return mean, 0.0 if constant else float(values.std(ddof=1))
+
+
+def _cells_of(row: ParameterSummary) -> list[str]:
+    places = [row.mean, row.sd, row.q5, row.q95, row.mcse]
+    # Digits beyond the Monte Carlo error mean nothing: two of its own are kept, the rest follows.
+    if row.mcse > 1e-6 and max(abs(row.q5), abs(row.q95)) < 1e7:
+        decimals = max(1 - math.floor(math.log10(row.mcse)), 0)
+        cells = [f"{value:.{decimals}f}" for value in places]
+    else:
+        cells = [_significant(value, 4) for value in places]
+    cells += [_significant(row.ess), _significant(row.ess_per_second)]
+    cells.append(_significant(row.iat) + ("" if row.reliable else "*"))
+    cells += [_significant(row.ess_bulk), _significant(row.ess_tail), f"{row.r_hat:.3f}"]
+    return cells
+
+
+def _significant(value: float, digits: int = 3) -> str:
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    exponent = math.floor(math.log10(abs(value)))
+    if -5 < exponent < 7:
+        return f"{value:.{max(digits - 1 - exponent, 0)}f}"
+    return f"{value:.{digits - 1}e}"
+
+
+def _aligned(column: Sequence[str]) -> list[str]:
+    """A title and numbers as text of one width, decimal points in line."""
+    title, *cells = column
+    parts = [cell.partition(".") for cell in cells]
+    whole = max((len(before) for before, _, _ in parts), default=0)
+    rest = max((len(point + after) for _, point, after in parts), default=0)
+    width = max(whole + rest, len(title))
+    numbers = [before.rjust(whole) + (point + after).ljust(rest) for before, point, after in parts]
+    return [title.rjust(width), *(number.rjust(width) for number in numbers)]

@@ -1,0 +1,69 @@
+"""What can go wrong, and why a run stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aptmc.keys import Key
+
+
+class AptmcError(Exception):
+    """Base of every error that aptmc raises on purpose."""
+
+
+class InputError(AptmcError, ValueError):
+    """An argument cannot be used. Raised before any work starts."""
+
+
+class RunFailed(AptmcError):
+    """A run could not go on. `run` holds the result up to the failure."""
+
+    run: Any = None
+
+
+class ExchangeFailed(RunFailed):
+    """An exchange rule raised an error, or paired chains that are not there."""
+
+
+class MoveFailed(RunFailed):
+    """A user's function failed inside a move.
+
+    Everything needed to run exactly that move again is here: the parameters that were being
+    evaluated, the rung, and the random key.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        parameters: Mapping[str, float],
+        rung: int | None = None,
+        key: Key | None = None,
+    ) -> None:
+        where = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+        message = f"{reason} at {where}"
+        if rung is not None:
+            message += f" on rung {rung}"
+        if key is not None:
+            message += f"; to run this move again use its random key, {key!r}"
+        super().__init__(message)
+        self.reason = reason
+        self.parameters = dict(parameters)
+        self.rung = rung
+        self.key = key
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.reason, self.parameters, self.rung, self.key)
+
+
+class StopReason(Enum):
+    """Why a run ended: data, not an exception. The values are the messages."""
+
+    BUDGET_SPENT = "the budget was spent"
+    INTERRUPTED = "interrupted from the keyboard"
+    FAILED = "the run failed"
+
+    def __str__(self) -> str:
+        return self.value

@@ -1,0 +1,19 @@
+"""Exchanges: which waiting chains are paired, and whether a pair swaps."""
+
+from aptmc.exchange.rules import (
+    Alternating,
+    BetweenPools,
+    OneRandomPair,
+    RandomParity,
+    Rule,
+    RungParity,
+)
+
+__all__ = [
+    "Alternating",
+    "BetweenPools",
+    "OneRandomPair",
+    "RandomParity",
+    "Rule",
+    "RungParity",
+]

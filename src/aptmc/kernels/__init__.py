@@ -1,0 +1,6 @@
+"""Kernels: local moves, as pure functions of rung, state and random stream."""
+
+from aptmc.kernels.base import Kernel
+from aptmc.kernels.random_walk import RandomWalk
+
+__all__ = ["Kernel", "RandomWalk"]

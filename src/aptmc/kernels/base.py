@@ -1,0 +1,44 @@
+"""What every kernel offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import final
+
+from aptmc.chain import move_model
+from aptmc.compiled import Floats, FloatTable, compiled_like
+from aptmc.ladder import Ladder
+from aptmc.problem.base import Problem
+
+
+class Kernel(ABC):
+    """Local moves. What belongs to a rung is data, so that a problem is compiled only once."""
+
+    @abstractmethod
+    def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
+        """One row of numbers for each rung, or an error if they do not fit."""
+
+    @abstractmethod
+    def body(
+        self,
+        dimension: int,
+        log_weight: Callable[[float, float], float],
+        evaluate: Callable[[Floats], None],
+    ) -> Callable[..., None]:
+        """A function like `aptmc.chain.move_model`, in Python that numba can compile.
+
+        It must not depend on the kernel's settings but through `tuning`.
+        """
+
+    @final
+    def move(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
+        """The move function for a problem; compiled once per problem and kind of kernel."""
+        moves = problem.compiled_moves
+        if compiled and type(self) in moves:
+            return moves[type(self)]
+        evaluate = problem.evaluation(compiled=compiled)
+        move = self.body(problem.dimension, problem.log_weight(), evaluate)
+        if compiled:
+            move = moves[type(self)] = compiled_like(move_model, move)
+        return move

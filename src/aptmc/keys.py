@@ -1,0 +1,110 @@
+"""Random keys: every move, exchange and start has its own stream of random numbers.
+
+Philox turns (key, counter) into random bits without any hidden state. The run's seed makes the key,
+and a counter of four words is laid out as
+
+    (position in the stream, number, chain, purpose),
+
+so streams never overlap, cost nothing to open, and can be opened again by anyone, anywhere: a lost
+move is computed again with the same randomness, never with fresh one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from aptmc.compiled import Generator, HalfWords, Words, inlined
+from aptmc.errors import AptmcError, InputError
+
+
+class Purpose(IntEnum):
+    """What a stream is used for."""
+
+    MOVE = 0
+    HOLD = 1
+    EXCHANGE = 2
+    START = 3
+
+
+# Compiled code sees enum members as plain integers.
+MOVE, HOLD, EXCHANGE, START = (int(purpose) for purpose in Purpose)
+
+
+class Key(NamedTuple):
+    """The name of one stream of random numbers.
+
+    >>> Key(seed=1, chain=3, number=7).generator().random() == Key(1, 3, 7).generator().random()
+    True
+    """
+
+    seed: int
+    chain: int
+    number: int
+    purpose: int = MOVE
+
+    def generator(self) -> np.random.Generator:
+        """A numpy generator at the beginning of this stream."""
+        counter = np.array([0, self.number, self.chain, self.purpose], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=_philox_key(self.seed), counter=counter))
+
+
+class Dial(NamedTuple):
+    """Where a generator stands: views of its memory."""
+
+    counter: Words
+    position: HalfWords
+
+
+class Streams(NamedTuple):
+    """One generator, and the dial that points it at any stream of a run in a few nanoseconds."""
+
+    generator: Generator
+    dial: Dial
+
+
+def check_seed(seed: object) -> int:
+    """The seed as an integer, or a clear error."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be a non-negative integer, got {seed!r}: use seed=1")
+    return int(seed)
+
+
+def open_streams(seed: int) -> Streams:
+    """Open the streams of a run for use by one thread."""
+    bit_generator = np.random.Philox(key=_philox_key(seed))
+    # numpy's struct: pointers to counter and key, int buffer_pos, buffer[4], int has_uint32.
+    # Writing there avoids the slow `state` property and works from compiled code; the check below
+    # refuses a numpy that lays it out differently.
+    address = bit_generator.ctypes.state_address
+    pointer = ctypes.c_uint64.from_address(address).value
+    counter = np.ctypeslib.as_array((ctypes.c_uint64 * 4).from_address(pointer))
+    position = np.ctypeslib.as_array((ctypes.c_uint32 * 16).from_address(address))
+    streams = Streams(np.random.Generator(bit_generator), Dial(counter, position))
+    streams.generator.random(3, dtype=np.float32)
+    rewind(streams.dial, 5, 6, 7)
+    expected = Key(seed, chain=6, number=7, purpose=5).generator()
+    if streams.generator.random() != expected.random():
+        raise AptmcError(
+            f"numpy {np.__version__} stores Philox in a way that aptmc does not know: "
+            "please report this version, and use numpy 2.0 to 2.4 meanwhile"
+        )
+    return streams
+
+
+@inlined
+def rewind(dial: Dial, purpose: int, chain: int, number: int) -> None:
+    """Point a generator at the beginning of a stream."""
+    dial.counter[0] = 0
+    dial.counter[1] = number
+    dial.counter[2] = chain
+    dial.counter[3] = purpose
+    dial.position[4] = 4  # buffer_pos: the buffer of four words is used up
+    dial.position[14] = 0  # has_uint32: no half word is left over
+
+
+def _philox_key(seed: int) -> Words:
+    return np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)

@@ -1,0 +1,108 @@
+"""The ladder: the levels of the rungs, coldest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+
+from aptmc.checks import numbers, whole_number
+from aptmc.compiled import Floats
+from aptmc.errors import InputError
+
+
+@final
+@dataclass(frozen=True)
+class Ladder:
+    """Rungs from the posterior that is wanted (rung 0) to the easiest one.
+
+    Build one with `Ladder.powers` or `Ladder.geometric`.
+
+    >>> Ladder.powers([1, 0.5, 0.1])
+    Ladder.powers([1.0, 0.5, 0.1])
+    """
+
+    levels: tuple[float, ...]
+    idle_rungs: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        levels = _as_levels(self.levels)
+        if levels[0] != 1.0:
+            raise InputError(
+                f"rung 0 must be the posterior itself, with power 1, got {levels[0]!r}: put 1 first"
+            )
+        if any(colder <= warmer for colder, warmer in pairwise(levels)):
+            raise InputError(
+                f"powers must decrease from rung 0, got {list(levels)}: sort them, coldest first"
+            )
+        if levels[-1] < 0.0:
+            raise InputError(f"powers must not be negative, got {levels[-1]!r}: end with 0 or more")
+        object.__setattr__(self, "levels", levels)
+
+    @classmethod
+    def powers(cls, powers: int | Sequence[float]) -> Ladder:
+        """Inverse temperatures, decreasing from 1; a whole number n means n/n, (n-1)/n, …, 1/n.
+
+        The latter is the paper's ladder (section 3.1). A power of 0 is the prior.
+
+        >>> Ladder.powers(4).levels
+        (1.0, 0.75, 0.5, 0.25)
+        """
+        if isinstance(powers, int | np.integer):
+            rungs = whole_number("the number of rungs", powers)
+            powers = [rung / rungs for rung in range(rungs, 0, -1)]
+        return cls(powers)  # type: ignore[arg-type]
+
+    @classmethod
+    def geometric(cls, rungs: int, hottest: float) -> Ladder:
+        """Inverse temperatures from 1 down to `hottest`, each the same fraction of the last.
+
+        >>> Ladder.geometric(3, hottest=0.01).levels
+        (1.0, 0.1, 0.01)
+        """
+        rungs = whole_number("rungs", rungs, least=2)
+        if not isinstance(hottest, int | float | np.number) or not 0.0 < hottest < 1.0:
+            raise InputError(
+                f"hottest must lie between 0 and 1, got {hottest!r}: use 0.01, say, "
+                "or Ladder.powers([1, …, 0]) for a ladder that ends at the prior"
+            )
+        levels = [hottest ** (rung / (rungs - 1)) for rung in range(rungs)]
+        return cls((*levels[:-1], hottest))
+
+    def without_local_moves(self, *rungs: int) -> Ladder:
+        """The same ladder with rungs whose chains make no local moves: exchanges feed them.
+
+        >>> Ladder.powers(8).without_local_moves(0).idle_rungs
+        frozenset({0})
+        """
+        for rung in rungs:
+            if rung not in range(len(self.levels)):
+                raise InputError(
+                    f"there is no rung {rung!r}: this ladder has rungs 0 to {len(self.levels) - 1}"
+                )
+        return replace(self, idle_rungs=self.idle_rungs | frozenset(rungs))
+
+    @property
+    def rungs(self) -> int:
+        """How many rungs there are."""
+        return len(self.levels)
+
+    def level_array(self) -> Floats:
+        """The levels as an array, coldest first."""
+        return np.array(self.levels)
+
+    def __repr__(self) -> str:
+        idle = f".without_local_moves{tuple(sorted(self.idle_rungs))}" if self.idle_rungs else ""
+        return f"Ladder.powers({list(self.levels)}){idle}"
+
+
+def _as_levels(levels: Sequence[float]) -> tuple[float, ...]:
+    array = numbers(levels)
+    if array is not None and array.size == 0:
+        raise InputError("the ladder is empty: give at least one level, e.g. Ladder.powers([1])")
+    if array is None or array.ndim != 1:
+        raise InputError(f"a ladder is a sequence of finite numbers, got {levels!r}")
+    return tuple(array.tolist())

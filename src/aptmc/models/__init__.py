@@ -1,0 +1,1 @@
+"""Models with known answers, ready to sample."""

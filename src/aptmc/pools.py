@@ -1,0 +1,105 @@
+"""Pools: which chains share a queue, and how many processors serve it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from aptmc.checks import whole_number
+from aptmc.compiled import Flags, Integers
+from aptmc.errors import InputError
+from aptmc.ladder import Ladder
+
+
+class Layout(NamedTuple):
+    """Where everyone stands. Chains are numbered coldest first."""
+
+    rung: Integers  # of each chain
+    pool: Integers  # of each chain
+    moves: Flags  # does this chain make local moves?
+    served: Integers  # of each processor: the pool that it serves
+
+    @property
+    def pools(self) -> int:
+        """How many pools there are."""
+        return int(self.pool.max()) + 1
+
+    def waiting_at_deadlines(self) -> Integers:
+        """By pool, the number of chains that wait while every processor is busy."""
+        movers = np.bincount(self.pool[self.moves], minlength=self.pools)
+        processors = np.bincount(self.served, minlength=self.pools)
+        idle = np.bincount(self.pool[~self.moves], minlength=self.pools)
+        return np.where(movers > processors, movers - processors + idle, -1)
+
+
+class Pools(ABC):
+    """How chains and processors are divided into pools."""
+
+    @abstractmethod
+    def layout(self, ladder: Ladder, processors: int) -> Layout:
+        """Place chains on the ladder's rungs, and processors in pools."""
+
+
+@final
+@dataclass(frozen=True)
+class Shared(Pools):
+    """One queue for everyone: the load balances itself. The default."""
+
+    chains_per_rung: int = 1
+
+    def layout(self, ladder: Ladder, processors: int) -> Layout:
+        """All chains and all processors in pool 0."""
+        rung = _rungs_of_chains(ladder, self.chains_per_rung)
+        pool = np.zeros(rung.size, np.int64)
+        return _layout(ladder, rung, pool, np.zeros(processors, np.int64))
+
+
+@final
+@dataclass(frozen=True)
+class Partitioned(Pools):
+    """One pool per processor, chains divided evenly, neighbours together (second scenario)."""
+
+    chains_per_rung: int = 1
+
+    def layout(self, ladder: Ladder, processors: int) -> Layout:
+        """Cut the chains, coldest first, into one block per processor."""
+        rung = _rungs_of_chains(ladder, self.chains_per_rung)
+        if rung.size < processors:
+            raise InputError(
+                f"{rung.size} chains cannot be divided among {processors} processors: "
+                "use more rungs, chains_per_rung=2, or fewer processors"
+            )
+        blocks = np.array_split(np.arange(rung.size), processors)
+        pool = np.repeat(np.arange(processors), [block.size for block in blocks])
+        return _layout(ladder, rung, pool, np.arange(processors))
+
+
+@final
+@dataclass(frozen=True)
+class Paired(Pools):
+    """One pool per rung, with two chains and one processor (first scenario)."""
+
+    def layout(self, ladder: Ladder, processors: int) -> Layout:
+        """Two chains on each rung, served by the processor of that rung."""
+        if processors != ladder.rungs:
+            raise InputError(
+                f"Paired() needs one processor for each rung, got {processors} processors and "
+                f"{ladder.rungs} rungs: change one of them, or use Shared()"
+            )
+        rung = _rungs_of_chains(ladder, 2)
+        return _layout(ladder, rung, rung.copy(), np.arange(processors))
+
+
+def _rungs_of_chains(ladder: Ladder, chains_per_rung: int) -> Integers:
+    chains = whole_number("chains_per_rung", chains_per_rung)
+    return np.repeat(np.arange(ladder.rungs, dtype=np.int64), chains)
+
+
+def _layout(ladder: Ladder, rung: Integers, pool: Integers, served: Integers) -> Layout:
+    moves = ~np.isin(rung, list(ladder.idle_rungs))
+    if not moves.any():
+        raise InputError("no chain makes local moves: leave at least one rung its moves")
+    return Layout(rung, pool.astype(np.int64), moves, served.astype(np.int64))

@@ -1,0 +1,97 @@
+"""Tempered likelihood: rung densities are prior * likelihood ** beta."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from aptmc.chain import log_prior_column, value_column
+from aptmc.compiled import Floats, compiled_like, is_compiled
+from aptmc.errors import InputError
+from aptmc.problem.base import (
+    Problem,
+    check_function,
+    checked_call,
+    density_model,
+    evaluate_model,
+)
+from aptmc.problem.densities import log_density
+from aptmc.problem.prior import Prior
+from aptmc.problem.weights import power_log_weight
+
+
+@final
+class Tempered(Problem):
+    """A posterior with a likelihood, tempered as prior * likelihood ** beta.
+
+    :param log_likelihood: a function of the parameters, an array in the prior's order. Compiled end
+        to end if it is a numba function and the prior's families are known ones
+    :param prior: the prior, with the parameters' names
+
+    >>> from scipy import stats
+    >>> prior = Prior(mean=stats.norm(0, 10))
+    >>> Tempered(lambda theta: -0.5 * (theta[0] - 3) ** 2, prior).names
+    ('mean',)
+    """
+
+    function_name = "log_likelihood"
+
+    def __init__(self, log_likelihood: Callable[[Floats], Any], prior: Prior) -> None:
+        check_function(log_likelihood, "log_likelihood")
+        if not isinstance(prior, Prior):
+            raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
+        self.log_likelihood = log_likelihood
+        self.prior = prior
+        super().__init__(prior.names, is_compiled=is_compiled(log_likelihood) and prior.is_compiled)
+
+    def check_levels(self, levels: tuple[float, ...]) -> None:
+        """Any powers will do; power 0 is the prior."""
+
+    def log_weight(self) -> Callable[[float, float], float]:
+        """Exchanges look at the log likelihood, weighed by beta."""
+        return power_log_weight
+
+    def evaluation(self, *, compiled: bool) -> Callable[[Floats], None]:
+        """Prior first; the likelihood is not computed where the prior is zero."""
+        if compiled:
+            families, parameters = self.prior.families, self.prior.parameters
+
+            def log_prior_at(theta: Floats) -> float:
+                return log_density(theta, families, parameters)
+
+            log_prior_at = compiled_like(density_model, log_prior_at)
+            return compiled_like(
+                evaluate_model, _evaluation(self.dimension, log_prior_at, self.log_likelihood)
+            )
+
+        def log_likelihood_at(theta: Floats) -> float:
+            where = self.describe(theta)
+            return checked_call(self.log_likelihood, self.function_name, theta, where)
+
+        def plain_log_prior_at(theta: Floats) -> float:
+            return float(self.prior.log_density(theta))
+
+        return _evaluation(self.dimension, plain_log_prior_at, log_likelihood_at)
+
+    def draw_start(self, rng: np.random.Generator) -> Floats:
+        """A draw from the prior."""
+        return self.prior.draw(rng)
+
+
+def _evaluation(
+    dimension: int,
+    log_prior_at: Callable[[Floats], float],
+    log_likelihood_at: Callable[[Floats], float],
+) -> Callable[[Floats], None]:
+    value, log_prior = value_column(dimension), log_prior_column(dimension)
+
+    def evaluate(row: Floats) -> None:
+        theta = row[:dimension].copy()
+        row[log_prior] = log_prior_at(theta)
+        # The likelihood may be costly, or undefined, where the prior is zero.
+        row[value] = -math.inf if row[log_prior] == -math.inf else log_likelihood_at(theta)
+
+    return evaluate

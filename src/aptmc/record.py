@@ -1,0 +1,107 @@
+"""The record: what happened to the chains, for people to read. No rule or kernel ever looks at it.
+
+A draw is a recorded state of a chain: after each of its moves, and after each exchange that it took
+part in, accepted or not. Draws are kept in order, in a buffer that is emptied now and then; counts
+of swaps and round trips are kept for the whole run.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, inlined
+
+LOCAL_MOVE, EXCHANGE_MOVE = 0, 1
+NOWHERE, COLDEST, HOTTEST = 0, 1, 2
+
+
+class Record(NamedTuple):
+    """A buffer of draws, one row each, and counts of what exchanges did."""
+
+    wanted: Flags  # by chain: are its draws kept?
+    filled: Integers  # one number: how many rows are in use
+    chain: Integers
+    kind: Integers
+    accepted: Integers  # local moves: how many of the steps; exchanges: 0 or 1
+    replica: Integers
+    time: Floats
+    state: FloatTable
+
+    attempts: IntegerTable  # [colder rung, warmer rung]
+    swaps: IntegerTable
+    last_end: Integers  # by replica: the end of the ladder that it visited last
+    round_trips: Integers  # by replica: journeys coldest -> hottest -> coldest
+
+
+def empty_record(rung: Integers, rungs: int, width: int, wanted: Flags, rows: int) -> Record:
+    """A record with room for `rows` draws, when replica i stands on the rung of chain i."""
+    record = Record(
+        wanted=wanted,
+        filled=np.zeros(1, np.int64),
+        chain=np.empty(rows, np.int64),
+        kind=np.empty(rows, np.int64),
+        accepted=np.empty(rows, np.int64),
+        replica=np.empty(rows, np.int64),
+        time=np.empty(rows),
+        state=np.empty((rows, width)),
+        attempts=np.zeros((rungs, rungs), np.int64),
+        swaps=np.zeros((rungs, rungs), np.int64),
+        last_end=np.zeros(rung.size, np.int64),
+        round_trips=np.zeros(rung.size, np.int64),
+    )
+    for replica in range(rung.size):
+        note_arrival(record, replica, rung[replica])
+    return record
+
+
+@inlined
+def note_arrival(record: Record, replica: int, rung: int) -> None:
+    """A replica came to a rung: does that complete a round trip?"""
+    hottest = record.attempts.shape[0] - 1
+    if hottest == 0:
+        return
+    if rung == 0:
+        if record.last_end[replica] == HOTTEST:
+            record.round_trips[replica] += 1
+        record.last_end[replica] = COLDEST
+    elif rung == hottest and record.last_end[replica] == COLDEST:
+        record.last_end[replica] = HOTTEST
+
+
+@inlined
+def note_attempt(record: Record, colder_rung: int, warmer_rung: int, swapped: bool) -> None:
+    """A pair was proposed for exchange."""
+    record.attempts[colder_rung, warmer_rung] += 1
+    if swapped:
+        record.swaps[colder_rung, warmer_rung] += 1
+
+
+@inlined
+def has_room(record: Record, rows: int) -> bool:
+    """Whether so many more draws fit."""
+    return bool(record.filled[0] + rows <= record.chain.shape[0])
+
+
+@inlined
+def write(
+    record: Record,
+    chain: int,
+    kind: int,
+    accepted: int,
+    replica: int,
+    time: float,
+    state: Floats,
+) -> None:
+    """Add a draw, if the draws of its chain are wanted."""
+    if not record.wanted[chain]:
+        return
+    row = record.filled[0]
+    record.filled[0] = row + 1
+    record.chain[row] = chain
+    record.kind[row] = kind
+    record.accepted[row] = accepted
+    record.replica[row] = replica
+    record.time[row] = time
+    record.state[row] = state

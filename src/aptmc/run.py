@@ -1,0 +1,178 @@
+"""`sample`: the only place that wires the parts together."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from aptmc.backends import Backend, InProcess
+from aptmc.backends.session import Session
+from aptmc.chain import state_width, value_column
+from aptmc.clock import duration
+from aptmc.compiled import compiled_like, is_compiled
+from aptmc.coordinator import Coordinator, coordinator
+from aptmc.errors import InputError, MoveFailed
+from aptmc.exchange import Rule
+from aptmc.kernels import Kernel
+from aptmc.keys import START, Key, check_seed, open_streams
+from aptmc.ladder import Ladder
+from aptmc.pools import Layout, Pools, Shared
+from aptmc.problem import Problem
+from aptmc.record import empty_record
+from aptmc.result import Run, Settings
+from aptmc.schedule import Schedule
+from aptmc.store import MemoryStore
+
+RECORD_ROWS = 1 << 16
+
+
+def sample(
+    problem: Problem,
+    *,
+    budget: float | str,
+    ladder: Ladder,
+    kernel: Kernel,
+    schedule: Schedule,
+    pools: Pools | None = None,
+    on: Backend | None = None,
+    warmup: float | str = 0,
+    keep: Literal["coldest", "all"] = "coldest",
+    seed: int,
+) -> Run:
+    """Sample a problem until the budget is spent.
+
+    :param problem: what to sample: `Tempered`, `Power`
+    :param budget: when to stop: seconds (or units of virtual time), or words such as "10 min"
+    :param ladder: the rungs, coldest first
+    :param kernel: how a chain moves between exchanges
+    :param schedule: when chains are exchanged: `Anytime`, `Synchronous`
+    :param pools: which chains share processors: `Shared` (the default), `Partitioned`, `Paired`
+    :param on: who computes: `InProcess` (the default), `VirtualTime`
+    :param warmup: draws of this first part of the budget are kept apart from the posterior
+    :param keep: keep the draws of the coldest rung, or of all rungs
+    :param seed: the same seed gives the same run
+
+    >>> import numba, scipy.stats, aptmc
+    >>> @numba.njit
+    ... def log_likelihood(theta):
+    ...     return -0.5 * (abs(theta[0]) - 8.0) ** 2  # two modes, far apart
+    >>> run = aptmc.sample(
+    ...     aptmc.Tempered(log_likelihood, aptmc.Prior(x=scipy.stats.uniform(-20, 40))),
+    ...     budget=50_000,
+    ...     ladder=aptmc.Ladder.geometric(5, hottest=0.01),
+    ...     kernel=aptmc.RandomWalk(2.0),
+    ...     schedule=aptmc.Anytime(every=5),
+    ...     on=aptmc.VirtualTime(workers=2),
+    ...     seed=1,
+    ... )
+    >>> print(run.stopped)
+    the budget was spent
+    >>> x = run.summary()["x"]
+    >>> abs(x.mean) < 4 * x.mcse
+    True
+    """
+    backend = InProcess() if on is None else on
+    pools = Shared() if pools is None else pools
+    for name, value, kind in (
+        ("problem", problem, Problem),
+        ("ladder", ladder, Ladder),
+        ("kernel", kernel, Kernel),
+        ("schedule", schedule, Schedule),
+        ("pools", pools, Pools),
+        ("on", backend, Backend),
+    ):
+        _check_kind(name, value, kind)
+    seconds = duration(budget)
+    warmup_seconds = 0.0 if warmup == 0 else duration(warmup, "warmup")
+    if warmup_seconds >= seconds:
+        raise InputError(f"warmup must be shorter than the budget, got {warmup!r} and {budget!r}")
+    if keep not in ("coldest", "all"):
+        raise InputError(f'keep must be "coldest" or "all", got {keep!r}')
+    seed = check_seed(seed)
+    problem.check_levels(ladder.levels)
+    kernel.tuning(problem, ladder)
+    layout = pools.layout(ladder, backend.processors)
+    schedule.check(layout)
+
+    store = MemoryStore()
+    session = build_session(problem, ladder, kernel, schedule, layout, keep, seed, store)
+    backend.check(session)
+    settings = Settings(
+        problem, seconds, warmup_seconds, ladder, kernel, schedule, pools, backend, seed
+    )
+
+    usage = backend.run(session, seconds)
+    session.flush()
+    run = Run(settings, session.machine, session.record, store, usage)
+    if usage.failure is not None:
+        usage.failure.run = run
+        raise usage.failure
+    return run
+
+
+def build_session(
+    problem: Problem,
+    ladder: Ladder,
+    kernel: Kernel,
+    schedule: Schedule,
+    layout: Layout,
+    keep: str,
+    seed: int,
+    store: MemoryStore,
+) -> Session:
+    """A coordinator with its chains at their starts, wired to functions, streams and a store."""
+    width = state_width(problem.dimension)
+    wanted = layout.rung == 0 if keep == "coldest" else np.ones(layout.rung.size, np.bool_)
+    rounds = max(schedule.plan().rounds, schedule.plan().rounds_within_pool)
+    rows = RECORD_ROWS + 8 * rounds * layout.rung.size
+    return Session(
+        seed=seed,
+        problem=problem,
+        kernel=kernel,
+        machine=_coordinator(problem, ladder, schedule, layout, seed),
+        record=empty_record(layout.rung, ladder.rungs, width, wanted, rows),
+        streams=open_streams(seed),
+        served=layout.served,
+        is_compiled=problem.is_compiled,
+        move=kernel.move(problem, compiled=problem.is_compiled),
+        tuning=kernel.tuning(problem, ladder),
+        choose_pairs=_compiled_rule(schedule.exchange),
+        choose_pairs_within=_compiled_rule(schedule.within or schedule.exchange),
+        log_weight=problem.log_weight(),
+        empty_record=store.append,
+    )
+
+
+def _coordinator(
+    problem: Problem, ladder: Ladder, schedule: Schedule, layout: Layout, seed: int
+) -> Coordinator:
+    states = np.empty((layout.rung.size, state_width(problem.dimension)))
+    for chain in range(layout.rung.size):
+        key = Key(seed, chain, 0, START)
+        try:
+            states[chain] = problem.start(key.generator())
+        except MoveFailed as failure:
+            located = MoveFailed(failure.reason, failure.parameters, int(layout.rung[chain]), key)
+            raise located from failure.__cause__
+    level, value = ladder.level_array(), value_column(problem.dimension)
+    return coordinator(schedule.plan(), layout, level, states, value)
+
+
+def _compiled_rule(rule: Rule) -> Any:
+    choose_pairs = type(rule).choose_pairs
+    if is_compiled(choose_pairs):
+        return choose_pairs
+    try:
+        return compiled_like(Rule.choose_pairs, choose_pairs)
+    except Exception as error:
+        raise InputError(
+            f"{type(rule).__name__}.choose_pairs cannot be compiled: it must be a staticmethod of "
+            "(round_number, rungs, pools, rng, pairs) that returns the number of pairs, in Python "
+            f"that numba understands, which says: {error}"
+        ) from error
+
+
+def _check_kind(name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise InputError(f"{name} must be an aptmc {kind.__name__}, got {value!r}")

@@ -1,0 +1,164 @@
+"""Schedules: when chains are exchanged, and by which rule."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import NamedTuple, final
+
+import numpy as np
+
+from aptmc.checks import whole_number
+from aptmc.clock import duration
+from aptmc.errors import InputError
+from aptmc.exchange.rules import Alternating, Rule
+from aptmc.pools import Layout
+
+
+class Plan(NamedTuple):
+    """A schedule as the coordinator sees it."""
+
+    every: float  # time between deadlines, infinite if there are none
+    moves_per_barrier: int  # moves that each chain makes before all wait; 0: nobody ever waits
+    swaps_in_flight: bool  # the error that Uncorrected makes
+    rounds: int
+    rounds_within_pool: int  # after each sweep of a pool; 0: none
+
+
+class Schedule(ABC):
+    """When exchanges take place."""
+
+    exchange: Rule
+    within: Rule | None
+
+    @abstractmethod
+    def plan(self) -> Plan:
+        """The schedule as the coordinator sees it."""
+
+    @abstractmethod
+    def check(self, layout: Layout) -> None:
+        """Refuse a layout with which this schedule cannot work."""
+
+
+@final
+@dataclass(frozen=True)
+class Anytime(Schedule):
+    """Exchange waiting chains at deadlines every so often, and leave those in flight alone.
+
+    No processor ever waits, and no bias arises (Algorithms 1 and 3).
+
+    :param every: time between deadlines, in seconds (or units of virtual time) or in words
+    :param exchange: which waiting chains are paired at a deadline
+    :param within: also exchange inside a pool, by this rule, each time as many of its moves are
+        complete as it has chains (the paper's third scenario)
+    """
+
+    every: float | str
+    exchange: Rule = field(default_factory=Alternating, kw_only=True)
+    within: Rule | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        duration(self.every, "every")
+
+    def plan(self) -> Plan:
+        """Deadlines, no barrier."""
+        every = duration(self.every, "every")
+        return Plan(every, 0, False, self.exchange.rounds, _rounds(self.within))
+
+    def check(self, layout: Layout) -> None:
+        """Each pool must keep a chain waiting, and two must wait somewhere."""
+        waiting = layout.waiting_at_deadlines()
+        for pool in np.flatnonzero(waiting < 0):
+            chains = np.count_nonzero(layout.moves & (layout.pool == pool))
+            processors = np.count_nonzero(layout.served == pool)
+            raise InputError(
+                f"pool {pool} has {chains} moving chains for {processors} processors, so none of "
+                "them would ever wait and be free to exchange: a pool needs at least one chain "
+                "more than processors; use more rungs, chains_per_rung=2, or fewer processors"
+            )
+        if waiting.sum() < 2:
+            raise InputError(
+                f"with {layout.rung.size} chains on {layout.served.size} processors two chains "
+                "never wait together, so nothing could ever be exchanged: use more rungs, "
+                "chains_per_rung=2, or fewer processors"
+            )
+        _check_rules(self, layout)
+
+
+@final
+@dataclass(frozen=True)
+class Synchronous(Schedule):
+    """Ordinary parallel tempering: all chains make their moves, all wait, then they exchange.
+
+    Exact, but processors stand idle behind the slowest chain.
+
+    :param moves: how many moves each chain makes between exchanges
+    """
+
+    moves: int = 1
+    exchange: Rule = field(default_factory=Alternating, kw_only=True)
+    within: Rule | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        whole_number("moves", self.moves)
+
+    def plan(self) -> Plan:
+        """A barrier, no deadlines."""
+        return Plan(math.inf, self.moves, False, self.exchange.rounds, _rounds(self.within))
+
+    def check(self, layout: Layout) -> None:
+        """Any layout will do: everyone waits in the end."""
+        _check_rules(self, layout)
+
+
+@final
+@dataclass(frozen=True)
+class Uncorrected(Schedule):
+    """WRONG on purpose: exchanges at deadlines take chains in flight too.
+
+    What is found half-done at a deadline is more often a slow state, so this is biased towards
+    parameters whose moves take long. It is here to show the bias that `Anytime` does not have; a
+    move whose chain was exchanged under way is applied to the state that the chain holds when it
+    ends.
+    """
+
+    every: float | str
+    exchange: Rule = field(default_factory=Alternating, kw_only=True)
+    within: Rule | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        duration(self.every, "every")
+
+    def plan(self) -> Plan:
+        """Deadlines, no barrier, and nobody is left alone."""
+        every = duration(self.every, "every")
+        return Plan(every, 0, True, self.exchange.rounds, _rounds(self.within))
+
+    def check(self, layout: Layout) -> None:
+        """Two chains are enough, since none is left alone."""
+        if layout.rung.size < 2:
+            raise InputError("a single chain has nobody to exchange with: use more rungs")
+        _check_rules(self, layout)
+
+
+def _rounds(rule: Rule | None) -> int:
+    return 0 if rule is None else rule.rounds
+
+
+def _check_rules(schedule: Schedule, layout: Layout) -> None:
+    if not isinstance(schedule.exchange, Rule) or not isinstance(schedule.within, Rule | None):
+        raise InputError(
+            f"exchange and within must be exchange rules, got {schedule.exchange!r} and "
+            f"{schedule.within!r}: use aptmc.Alternating(), say"
+        )
+    if layout.pools < schedule.exchange.least_pools:
+        raise InputError(
+            f"{type(schedule.exchange).__name__}() exchanges between pools, but there is only "
+            "one: use pools=aptmc.Partitioned() with at least two processors"
+        )
+    if schedule.within is not None and schedule.within.least_pools > 1:
+        raise InputError(
+            f"{type(schedule.within).__name__}() exchanges between pools, so it can do nothing "
+            "within one: use within=aptmc.OneRandomPair(), say"
+        )

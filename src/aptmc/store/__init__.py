@@ -1,0 +1,5 @@
+"""Stores: what is kept of a run."""
+
+from aptmc.store.memory import Draws, MemoryStore
+
+__all__ = ["Draws", "MemoryStore"]

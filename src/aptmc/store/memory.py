@@ -1,0 +1,68 @@
+"""Draws in memory, sorted by chain when they are asked for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+
+from aptmc.compiled import Floats, FloatTable
+from aptmc.record import EXCHANGE_MOVE, Record
+
+
+class Draws(NamedTuple):
+    """The draws of one chain, in order."""
+
+    state: FloatTable
+    time: Floats
+    exchanged: npt.NDArray[np.bool_]  # recorded after an exchange, or after a local move?
+    accepted: npt.NDArray[np.int32]
+    replica: npt.NDArray[np.int32]
+
+    def between(self, start: float, end: float) -> Draws:
+        """Only the draws with start < time <= end; times never decrease."""
+        first, last = np.searchsorted(self.time, [start, end], side="right")
+        rows = slice(first, last)
+        return Draws(
+            self.state[rows],
+            self.time[rows],
+            self.exchanged[rows],
+            self.accepted[rows],
+            self.replica[rows],
+        )
+
+
+@final
+class MemoryStore:
+    """Keeps all draws that it is given."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[int, list[Draws]] = {}
+
+    def append(self, record: Record) -> None:
+        """Keep the draws that are in a record now."""
+        rows = slice(0, int(record.filled[0]))
+        chains = record.chain[rows]
+        order = np.argsort(chains, kind="stable")
+        present, first = np.unique(chains[order], return_index=True)
+        for chain, mine in zip(present.tolist(), np.split(order, first[1:]), strict=False):
+            piece = Draws(
+                state=record.state[mine],
+                time=record.time[mine],
+                exchanged=record.kind[mine] == EXCHANGE_MOVE,
+                accepted=record.accepted[mine].astype(np.int32),
+                replica=record.replica[mine].astype(np.int32),
+            )
+            self._pieces.setdefault(chain, []).append(piece)
+
+    def draws(self, chain: int, width: int) -> Draws:
+        """All draws of a chain, in order."""
+        pieces = self._pieces.get(chain, [])
+        if not pieces:
+            nothing = np.empty(0, np.int32)
+            return Draws(np.empty((0, width)), np.empty(0), nothing.astype(bool), nothing, nothing)
+        if len(pieces) > 1:
+            whole = Draws(*(np.concatenate(columns) for columns in zip(*pieces, strict=True)))
+            self._pieces[chain] = [whole]
+        return self._pieces[chain][0]

@@ -1,0 +1,61 @@
+"""What holds for every test: numba's cache, headless plots, reproducible examples, the scale."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+CACHES = ROOT / ".cache" / "numba"
+ONE_DAY = 24 * 60 * 60
+
+
+def source_hash() -> str:
+    """The state of the sources. The Makefile computes the same."""
+    paths = sorted((ROOT / "src" / "aptmc").rglob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+
+
+def forget_old_caches(current: Path) -> None:
+    """Remove the caches of earlier states of the sources.
+
+    A cache touched within a day may be in use by another run, which would fail without it.
+    """
+    for cache in CACHES.iterdir():
+        if cache != current and time.time() - cache.stat().st_mtime > ONE_DAY:
+            shutil.rmtree(cache, ignore_errors=True)
+
+
+def use_numba_cache() -> None:
+    """Give this state of the sources a cache of its own.
+
+    numba's cache on disk does not notice a change in a called module. It reads the variable when it
+    is imported, so this must come before; worker processes inherit it.
+    """
+    own = CACHES / source_hash()
+    if os.environ.setdefault("NUMBA_CACHE_DIR", str(own)) == str(own):
+        is_new = not own.exists()
+        own.mkdir(parents=True, exist_ok=True)
+        os.utime(own)
+        if is_new:
+            forget_old_caches(own)
+
+
+use_numba_cache()
+os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(ROOT / ".cache" / "hypothesis"))
+
+settings.register_profile("aptmc", derandomize=True, deadline=None)
+settings.load_profile("aptmc")
+
+
+@pytest.fixture(scope="session")
+def validation_scale() -> float:
+    """The length of the statistical suites: 1 is the full length (`make validate SCALE=...`)."""
+    return float(os.environ.get("APTMC_VALIDATION_SCALE", "1"))

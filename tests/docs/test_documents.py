@@ -1,0 +1,91 @@
+"""Every Python example in the documents runs.
+
+The ```python blocks of a document are executed in order, in one namespace, in an empty folder, like
+a script that a reader has typed in. A block marked ```python no-run is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [*ROOT.glob("README.md"), *sorted(ROOT.glob("docs/**/*.md"))]
+BLOCK = re.compile(
+    r"^(?P<indent> *)```python(?P<words>[^\n]*)\n(?P<code>.*?)^(?P=indent)```[ ]*$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def examples(text: str) -> list[tuple[int, str]]:
+    """The line at which each block to run starts, and its code."""
+    found = []
+    for block in BLOCK.finditer(text):
+        words = block["words"].split()
+        line = text.count("\n", 0, block.start("code")) + 1
+        if words not in ([], ["no-run"]):
+            raise ValueError(f"line {line - 1}: unknown words {words} after ```python: use no-run")
+        if not words:
+            found.append((line, textwrap.dedent(block["code"])))
+    return found
+
+
+def run(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the examples of a document, or fail with the line that is wrong."""
+    script = ModuleType("__main__")
+    # Functions of a script belong to __main__: whatever sends them to another process relies on it.
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    for line, code in examples(document.read_text(encoding="utf-8")):
+        failure = None
+        try:
+            exec(compile("\n" * (line - 1) + code, str(document), "exec"), script.__dict__)
+        except Exception as error:
+            failure = error
+        if failure is not None:
+            pytest.fail(describe(failure, document), pytrace=False)
+
+
+def describe(failure: Exception, document: Path) -> str:
+    """The file and line of the document where it went wrong, then the whole traceback."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(document)]
+    line = lines[-1] if lines else getattr(failure, "lineno", None)
+    name = document.relative_to(ROOT) if document.is_relative_to(ROOT) else document.name
+    details = "".join(traceback.format_exception(failure))
+    return f"{name}:{line}: {type(failure).__name__}: {failure}\n\n{details}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(document, monkeypatch)
+
+
+def test_blocks_share_a_namespace_and_no_run_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = tmp_path / "good.md"
+    document.write_text(
+        "```python\nx = 1\n```\n- item\n  ```python\n  assert x == 1\n  ```\n"
+        "```python no-run\nthis is not run\n```\n"
+    )
+    run(document, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("code", "where"),
+    [("x = 1\nx / 0", "bad.md:5: ZeroDivisionError"), ("x = (", "bad.md:4: SyntaxError")],
+)
+def test_a_wrong_example_fails_with_its_line(
+    code: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = tmp_path / "bad.md"
+    document.write_text(f"# Title\n\n```python\n{code}\n```\n")
+    with pytest.raises(pytest.fail.Exception, match=re.escape(where)):
+        run(document, monkeypatch)
