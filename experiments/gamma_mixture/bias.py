@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from aptmc.models import gamma_mixture
+from experiments.estimates import Estimate, estimate
 from experiments.gamma_mixture.samplers import POWERS, Sampler
 from experiments.parallel import in_parallel
 
 Floats = npt.NDArray[np.float64]
 
 EDGES = np.linspace(0.0, 12.0, 1201)
-
-
-class Estimate(NamedTuple):
-    """A mean over independent runs, with its standard error."""
-
-    value: float
-    error: float
-
-    def errors_from(self, truth: float) -> float:
-        """Distance from the truth in standard errors."""
-        return abs(self.value - truth) / self.error
 
 
 class ColdChain(NamedTuple):
@@ -47,12 +36,12 @@ class Bias(NamedTuple):
     @property
     def mean(self) -> Estimate:
         """Of x; the truth is 2.725."""
-        return _estimate(run.mean for run in self.runs)
+        return estimate(run.mean for run in self.runs)
 
     @property
     def below_middle(self) -> Estimate:
         """P(x < 1.7); the truth is 0.49956."""
-        return _estimate(run.below_middle for run in self.runs)
+        return estimate(run.below_middle for run in self.runs)
 
     @property
     def distribution(self) -> Floats:
@@ -122,8 +111,3 @@ def table(results: list[Bias]) -> str:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-def _estimate(values: Iterable[float]) -> Estimate:
-    array = np.array(list(values))
-    return Estimate(float(array.mean()), float(array.std(ddof=1) / np.sqrt(array.size)))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 import aptmc
 from aptmc.backends.events import Hold, hold_model
-from aptmc.chain import ACCEPTED, INFO_LENGTH, Move
+from aptmc.chain import INFO_LENGTH, Move
 from aptmc.compiled import FloatTable, compiled, compiled_like
 from aptmc.coordinator import Coordinator, complete, take_next
 from aptmc.exchange.rules import ChoosePairs
@@ -50,7 +50,7 @@ def run_cutting_holds(
         deadline = machine.plan.every * (machine.passed[0] + 1)
         now = min(now + hold(state[:1].copy(), rung, rng), deadline)
         complete(
-            machine, chain, outcome, int(info[ACCEPTED]), now,
+            machine, chain, outcome, info, now,
             record, streams, choose_pairs, choose_pairs, log_weight,
         )  # fmt: skip
     return now

@@ -25,14 +25,16 @@ if TYPE_CHECKING:
         BetweenPools,
         OneRandomPair,
         RandomParity,
+        Reassignment,
         Rule,
         RungParity,
     )
-    from aptmc.kernels import RandomWalk
+    from aptmc.kernels import OneHit, RandomWalk
     from aptmc.keys import Key
     from aptmc.ladder import Ladder
     from aptmc.pools import Paired, Partitioned, Shared
-    from aptmc.problem import Power, Prior, Tempered
+    from aptmc.problem import Abc, Power, Prior, Tempered
+    from aptmc.rejection_sampling import rejection
     from aptmc.result import Run
     from aptmc.run import sample
     from aptmc.schedule import Anytime, Synchronous, Uncorrected
@@ -52,14 +54,16 @@ _HOME = {
         "BetweenPools",
         "OneRandomPair",
         "RandomParity",
+        "Reassignment",
         "Rule",
         "RungParity",
     ),
-    "kernels": ("RandomWalk",),
+    "kernels": ("OneHit", "RandomWalk"),
     "keys": ("Key",),
     "ladder": ("Ladder",),
     "pools": ("Paired", "Partitioned", "Shared"),
-    "problem": ("Power", "Prior", "Tempered"),
+    "problem": ("Abc", "Power", "Prior", "Tempered"),
+    "rejection_sampling": ("rejection",),
     "result": ("Run",),
     "run": ("sample",),
     "schedule": ("Anytime", "Synchronous", "Uncorrected"),
@@ -67,6 +71,7 @@ _HOME = {
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "Abc",
     "Alternating",
     "Anytime",
     "AptmcError",
@@ -77,6 +82,7 @@ __all__ = [
     "Key",
     "Ladder",
     "MoveFailed",
+    "OneHit",
     "OneRandomPair",
     "Paired",
     "Partitioned",
@@ -84,6 +90,7 @@ __all__ = [
     "Prior",
     "RandomParity",
     "RandomWalk",
+    "Reassignment",
     "Rule",
     "Run",
     "RunFailed",
@@ -95,11 +102,17 @@ __all__ = [
     "Uncorrected",
     "VirtualTime",
     "__version__",
+    "rejection",
     "sample",
 ]
 
 
+_SUBMODULES = ("distance", "models")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return import_module(f"aptmc.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'aptmc' has no attribute {name!r}")
     return getattr(import_module(f"aptmc.{_MODULE_OF[name]}"), name)

@@ -20,11 +20,13 @@ from aptmc.compiled import Floats, Generator, inlined, pointer_to
 ACCEPTED = 0  # how many of the local steps were accepted
 WORK = 1  # how much was computed, in the kernel's own unit
 STATUS = 2
-INFO_LENGTH = 3
+SIMULATIONS = 3  # how many there were, if the problem has a simulator
+FAILURES = 4  # how many of them failed and were counted as misses
+INFO_LENGTH = 5
 
 # Values of info[STATUS].
 FINE = 0.0
-BAD_VALUE = 1.0  # a user's function gave NaN or +inf; `outcome` holds the parameters
+BAD_VALUE = 1.0  # a user's function gave what it must not; `outcome` holds the parameters
 
 
 def value_column(dimension: int) -> int:

@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aptmc.chain import accepts
+from aptmc.chain import ACCEPTED, accepts
 from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, compiled, inlined
-from aptmc.exchange.rules import ChoosePairs
+from aptmc.exchange.rules import ChoosePairs, Waiting
 from aptmc.exchange.swap import LogWeight, swap_log_ratio
 from aptmc.keys import EXCHANGE, Streams, rewind
 from aptmc.pools import Layout
@@ -90,36 +90,48 @@ def exchange_round(
             attending[present] = chain
             present += 1
     attending = attending[:present]
+    rungs = machine.rung[attending]
+    before = machine.replica[attending]
+    values = machine.states[:, machine.value_column][before]
+    waiting = Waiting(rungs, machine.pool[attending], machine.level[rungs], values)
 
     rewind(streams.dial, EXCHANGE, pool + 1, number)
     rng = streams.generator
     pairs = np.empty((chains, 2), np.int64)
-    count = choose_pairs(number, machine.rung[attending], machine.pool[attending], rng, pairs)
+    count = choose_pairs(number, waiting, rng, pairs)
     if not 0 <= count <= pairs.shape[0]:
         raise IndexError("an exchange rule returned an impossible number of pairs")
+    took_part = np.zeros(present, np.bool_)
     for pair in range(count):
-        first, second = min(pairs[pair]), max(pairs[pair])
-        if first == second or first < 0 or second >= present:
+        colder, warmer = min(pairs[pair]), max(pairs[pair])
+        if colder < 0 or warmer >= present:
             raise IndexError("an exchange rule paired positions that are not there")
-        colder, warmer = attending[first], attending[second]
+        took_part[colder] = took_part[warmer] = True
+        if colder == warmer:
+            continue
+        first, second = attending[colder], attending[warmer]
         log_ratio = swap_log_ratio(
-            machine.level[machine.rung[colder]],
-            machine.level[machine.rung[warmer]],
-            machine.states[machine.replica[colder], machine.value_column],
-            machine.states[machine.replica[warmer], machine.value_column],
+            machine.level[rungs[colder]],
+            machine.level[rungs[warmer]],
+            machine.states[machine.replica[first], machine.value_column],
+            machine.states[machine.replica[second], machine.value_column],
             log_weight,
         )
         swapped = accepts(log_ratio, rng.random())
+        note_attempt(record, rungs[colder], rungs[warmer], swapped)
         if swapped:
-            held = machine.replica[colder]
-            machine.replica[colder] = machine.replica[warmer]
-            machine.replica[warmer] = held
-        note_attempt(record, machine.rung[colder], machine.rung[warmer], swapped)
-        for chain in (colder, warmer):
+            held = machine.replica[first]
+            machine.replica[first] = machine.replica[second]
+            machine.replica[second] = held
+
+    for position in range(present):
+        if took_part[position]:
+            chain = attending[position]
             replica = machine.replica[chain]
-            note_arrival(record, replica, machine.rung[chain])
+            changed = replica != before[position]
+            note_arrival(record, replica, rungs[position])
             state = machine.states[replica]
-            write(record, chain, EXCHANGE_MOVE, int(swapped), replica, time, state)
+            write(record, chain, EXCHANGE_MOVE, int(changed), replica, time, state)
 
 
 @inlined
@@ -144,7 +156,7 @@ def exchange_rounds(
 def most_draws(machine: Coordinator) -> int:
     """The most draws that the exchanges of one occasion can add."""
     rounds = max(machine.plan.rounds, machine.plan.rounds_within_pool)
-    return int(2 * rounds * machine.rung.shape[0])
+    return int(rounds * machine.rung.shape[0])
 
 
 @inlined
@@ -212,7 +224,7 @@ def complete(
     machine: Coordinator,
     chain: int,
     outcome: Floats,
-    accepted: int,
+    info: Floats,
     time: float,
     record: Record,
     streams: Streams,
@@ -234,7 +246,9 @@ def complete(
 
     machine.states[machine.replica[chain]] = outcome
     machine.waiting[chain] = True
+    accepted = int(info[ACCEPTED])
     write(record, chain, LOCAL_MOVE, accepted, machine.replica[chain], time, outcome)
+    record.totals[machine.rung[chain]] += info
 
     machine.completed[pool] += 1
     sweeps, rest = divmod(machine.completed[pool], machine.sweep[pool])

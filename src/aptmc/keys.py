@@ -28,10 +28,11 @@ class Purpose(IntEnum):
     HOLD = 1
     EXCHANGE = 2
     START = 3
+    REJECTION = 4
 
 
 # Compiled code sees enum members as plain integers.
-MOVE, HOLD, EXCHANGE, START = (int(purpose) for purpose in Purpose)
+MOVE, HOLD, EXCHANGE, START, REJECTION = (int(purpose) for purpose in Purpose)
 
 
 class Key(NamedTuple):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import final
+from typing import Literal, final
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from aptmc.errors import InputError
 class Ladder:
     """Rungs from the posterior that is wanted (rung 0) to the easiest one.
 
-    Build one with `Ladder.powers` or `Ladder.geometric`.
+    Build one with `Ladder.powers`, `Ladder.geometric` or `Ladder.tolerances`.
 
     >>> Ladder.powers([1, 0.5, 0.1])
     Ladder.powers([1.0, 0.5, 0.1])
@@ -27,20 +28,26 @@ class Ladder:
 
     levels: tuple[float, ...]
     idle_rungs: frozenset[int] = frozenset()
+    kind: Literal["powers", "tolerances"] = "powers"
 
     def __post_init__(self) -> None:
-        levels = _as_levels(self.levels)
-        if levels[0] != 1.0:
-            raise InputError(
-                f"rung 0 must be the posterior itself, with power 1, got {levels[0]!r}: put 1 first"
-            )
-        if any(colder <= warmer for colder, warmer in pairwise(levels)):
-            raise InputError(
-                f"powers must decrease from rung 0, got {list(levels)}: sort them, coldest first"
-            )
-        if levels[-1] < 0.0:
-            raise InputError(f"powers must not be negative, got {levels[-1]!r}: end with 0 or more")
+        levels = _as_levels(self.levels, may_be_open=self.kind == "tolerances")
+        if self.kind == "tolerances":
+            _check_tolerances(levels)
+        else:
+            _check_powers(levels)
         object.__setattr__(self, "levels", levels)
+
+    @classmethod
+    def tolerances(cls, tolerances: Sequence[float]) -> Ladder:
+        """Distances within which simulations count as hits, increasing from rung 0.
+
+        The last may be infinite: a rung that draws from the prior.
+
+        >>> Ladder.tolerances([1, 1.5, 2.5, 11])
+        Ladder.tolerances([1.0, 1.5, 2.5, 11.0])
+        """
+        return cls(tuple(tolerances), kind="tolerances")
 
     @classmethod
     def powers(cls, powers: int | Sequence[float]) -> Ladder:
@@ -96,13 +103,39 @@ class Ladder:
 
     def __repr__(self) -> str:
         idle = f".without_local_moves{tuple(sorted(self.idle_rungs))}" if self.idle_rungs else ""
-        return f"Ladder.powers({list(self.levels)}){idle}"
+        return f"Ladder.{self.kind}({list(self.levels)}){idle}"
 
 
-def _as_levels(levels: Sequence[float]) -> tuple[float, ...]:
-    array = numbers(levels)
-    if array is not None and array.size == 0:
-        raise InputError("the ladder is empty: give at least one level, e.g. Ladder.powers([1])")
+def _check_powers(levels: tuple[float, ...]) -> None:
+    if levels[0] != 1.0:
+        raise InputError(
+            f"rung 0 must be the posterior itself, with power 1, got {levels[0]!r}: put 1 first"
+        )
+    if any(colder <= warmer for colder, warmer in pairwise(levels)):
+        raise InputError(
+            f"powers must decrease from rung 0, got {list(levels)}: sort them, coldest first"
+        )
+    if levels[-1] < 0.0:
+        raise InputError(f"powers must not be negative, got {levels[-1]!r}: end with 0 or more")
+
+
+def _check_tolerances(levels: tuple[float, ...]) -> None:
+    if any(colder >= warmer for colder, warmer in pairwise(levels)):
+        raise InputError(
+            f"tolerances must increase from rung 0, got {list(levels)}: sort them, coldest first"
+        )
+    if levels[0] < 0.0:
+        raise InputError(f"tolerances must not be negative, got {levels[0]!r}")
+
+
+def _as_levels(levels: Sequence[float], *, may_be_open: bool) -> tuple[float, ...]:
+    listed = list(levels) if isinstance(levels, Sequence | np.ndarray) else levels
+    end = []
+    if may_be_open and isinstance(listed, list) and listed and listed[-1] == math.inf:
+        end = [listed.pop()]
+    array = numbers(listed)
     if array is None or array.ndim != 1:
         raise InputError(f"a ladder is a sequence of finite numbers, got {levels!r}")
-    return tuple(array.tolist())
+    if array.size == 0 and not end:
+        raise InputError("the ladder is empty: give at least one level, e.g. Ladder.powers([1])")
+    return (*array.tolist(), *end)

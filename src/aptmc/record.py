@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aptmc.chain import INFO_LENGTH
 from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, inlined
 
 LOCAL_MOVE, EXCHANGE_MOVE = 0, 1
@@ -29,6 +30,7 @@ class Record(NamedTuple):
     time: Floats
     state: FloatTable
 
+    totals: FloatTable  # [rung, place in `info`]: sums over completed moves
     attempts: IntegerTable  # [colder rung, warmer rung]
     swaps: IntegerTable
     last_end: Integers  # by replica: the end of the ladder that it visited last
@@ -46,6 +48,7 @@ def empty_record(rung: Integers, rungs: int, width: int, wanted: Flags, rows: in
         replica=np.empty(rows, np.int64),
         time=np.empty(rows),
         state=np.empty((rows, width)),
+        totals=np.zeros((rungs, INFO_LENGTH)),
         attempts=np.zeros((rungs, rungs), np.int64),
         swaps=np.zeros((rungs, rungs), np.int64),
         last_end=np.zeros(rung.size, np.int64),

@@ -10,7 +10,7 @@ import numpy as np
 
 from aptmc.backends import Backend
 from aptmc.backends.session import Usage
-from aptmc.chain import value_column
+from aptmc.chain import ACCEPTED, FAILURES, SIMULATIONS, value_column
 from aptmc.compiled import Floats
 from aptmc.coordinator import Coordinator
 from aptmc.diagnostics import Summary, SwapRates, summarise, swap_rates, utilisation
@@ -85,6 +85,25 @@ class Run:
         return int(self._machine.completed.sum())
 
     @property
+    def acceptance_rates(self) -> Floats:
+        """By rung, accepted local steps per completed move."""
+        moves = np.zeros(self.settings.ladder.rungs)
+        np.add.at(moves, self._machine.rung, self._machine.moves - ~self._machine.waiting)
+        rates = np.full(moves.size, np.nan)
+        np.divide(self._record.totals[:, ACCEPTED], moves, out=rates, where=moves > 0)
+        return rates
+
+    @property
+    def simulations(self) -> int:
+        """How many simulations completed moves took, if the problem has a simulator."""
+        return int(self._record.totals[:, SIMULATIONS].sum())
+
+    @property
+    def failures(self) -> int:
+        """How many simulations failed and were counted as misses, with on_error="reject"."""
+        return int(self._record.totals[:, FAILURES].sum())
+
+    @property
     def swap_rates(self) -> SwapRates:
         """How often neighbouring rungs swapped when they were paired."""
         return swap_rates(self._record.attempts, self._record.swaps)
@@ -151,7 +170,7 @@ class Run:
                 for column, name in enumerate(problem.names)
             },
             f"{prefix}sample_stats": {
-                problem.function_name: stacked([draws.state[:, value] for draws in chains]),
+                problem.value_name: stacked([draws.state[:, value] for draws in chains]),
                 "time": stacked([draws.time for draws in chains]),
                 "exchanged": stacked([draws.exchanged for draws in chains]),
                 "accepted": stacked([draws.accepted for draws in chains]),

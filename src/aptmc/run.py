@@ -8,20 +8,21 @@ import numpy as np
 
 from aptmc.backends import Backend, InProcess
 from aptmc.backends.session import Session
-from aptmc.chain import state_width, value_column
+from aptmc.chain import value_column
 from aptmc.clock import duration
 from aptmc.compiled import compiled_like, is_compiled
-from aptmc.coordinator import Coordinator, coordinator
-from aptmc.errors import InputError, MoveFailed
+from aptmc.coordinator import coordinator
+from aptmc.errors import InputError
 from aptmc.exchange import Rule
 from aptmc.kernels import Kernel
-from aptmc.keys import START, Key, check_seed, open_streams
+from aptmc.keys import check_seed, open_streams
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout, Pools, Shared
 from aptmc.problem import Problem
 from aptmc.record import empty_record
 from aptmc.result import Run, Settings
 from aptmc.schedule import Schedule
+from aptmc.start import first_states
 from aptmc.store import MemoryStore
 
 RECORD_ROWS = 1 << 16
@@ -42,7 +43,7 @@ def sample(
 ) -> Run:
     """Sample a problem until the budget is spent.
 
-    :param problem: what to sample: `Tempered`, `Power`
+    :param problem: what to sample: `Tempered`, `Power`, `Abc`
     :param budget: when to stop: seconds (or units of virtual time), or words such as "10 min"
     :param ladder: the rungs, coldest first
     :param kernel: how a chain moves between exchanges
@@ -90,10 +91,18 @@ def sample(
     if keep not in ("coldest", "all"):
         raise InputError(f'keep must be "coldest" or "all", got {keep!r}')
     seed = check_seed(seed)
+    if ladder.kind != problem.ladder_kind:
+        raise InputError(
+            f"a problem of kind {type(problem).__name__} needs a ladder of {problem.ladder_kind}, "
+            f"got {ladder!r}: use aptmc.Ladder.{problem.ladder_kind}"
+        )
     problem.check_levels(ladder.levels)
     kernel.tuning(problem, ladder)
     layout = pools.layout(ladder, backend.processors)
     schedule.check(layout)
+    for rule in (schedule.exchange, schedule.within):
+        if rule is not None and rule.kind not in (None, ladder.kind):
+            raise InputError(f"{type(rule).__name__}() is for ladders of {rule.kind} only")
 
     store = MemoryStore()
     session = build_session(problem, ladder, kernel, schedule, layout, keep, seed, store)
@@ -122,7 +131,6 @@ def build_session(
     store: MemoryStore,
 ) -> Session:
     """A coordinator with its chains at their starts, wired to functions, streams and a store."""
-    width = state_width(problem.dimension)
     wanted = layout.rung == 0 if keep == "coldest" else np.ones(layout.rung.size, np.bool_)
     rounds = max(schedule.plan().rounds, schedule.plan().rounds_within_pool)
     rows = RECORD_ROWS + 8 * rounds * layout.rung.size
@@ -130,8 +138,14 @@ def build_session(
         seed=seed,
         problem=problem,
         kernel=kernel,
-        machine=_coordinator(problem, ladder, schedule, layout, seed),
-        record=empty_record(layout.rung, ladder.rungs, width, wanted, rows),
+        machine=coordinator(
+            schedule.plan(),
+            layout,
+            ladder.level_array(),
+            first_states(problem, ladder, kernel, layout, seed),
+            value_column(problem.dimension),
+        ),
+        record=empty_record(layout.rung, ladder.rungs, problem.width, wanted, rows),
         streams=open_streams(seed),
         served=layout.served,
         is_compiled=problem.is_compiled,
@@ -144,21 +158,6 @@ def build_session(
     )
 
 
-def _coordinator(
-    problem: Problem, ladder: Ladder, schedule: Schedule, layout: Layout, seed: int
-) -> Coordinator:
-    states = np.empty((layout.rung.size, state_width(problem.dimension)))
-    for chain in range(layout.rung.size):
-        key = Key(seed, chain, 0, START)
-        try:
-            states[chain] = problem.start(key.generator())
-        except MoveFailed as failure:
-            located = MoveFailed(failure.reason, failure.parameters, int(layout.rung[chain]), key)
-            raise located from failure.__cause__
-    level, value = ladder.level_array(), value_column(problem.dimension)
-    return coordinator(schedule.plan(), layout, level, states, value)
-
-
 def _compiled_rule(rule: Rule) -> Any:
     choose_pairs = type(rule).choose_pairs
     if is_compiled(choose_pairs):
@@ -168,7 +167,7 @@ def _compiled_rule(rule: Rule) -> Any:
     except Exception as error:
         raise InputError(
             f"{type(rule).__name__}.choose_pairs cannot be compiled: it must be a staticmethod of "
-            "(round_number, rungs, pools, rng, pairs) that returns the number of pairs, in Python "
+            "(round_number, waiting, rng, pairs) that returns the number of pairs, in Python "
             f"that numba understands, which says: {error}"
         ) from error
 

@@ -16,6 +16,7 @@ from scipy import stats
 import aptmc
 from aptmc.clock import ManualClock
 from aptmc.coordinator import ALL_POOLS, coordinator, exchange_round
+from aptmc.exchange import rules
 from aptmc.exchange.rules import neighbours
 from aptmc.keys import EXCHANGE, Key, open_streams
 from aptmc.problem.weights import power_log_weight
@@ -62,8 +63,12 @@ def choose(rule: Any, waiting: Waiting, number: int, seed: int) -> list[tuple[in
     pairs = table[1 : size + 1]
     count = rule.choose_pairs(
         number,
-        np.array(waiting.rungs, dtype=np.int64),
-        np.array(waiting.pools, dtype=np.int64),
+        rules.Waiting(
+            np.array(waiting.rungs, dtype=np.int64),
+            np.array(waiting.pools, dtype=np.int64),
+            0.5 ** np.array(waiting.rungs, dtype=np.float64),
+            np.linspace(0.0, 1.0, size),
+        ),
         Key(seed, ALL_POOLS + 1, number, EXCHANGE).generator(),
         pairs,
     )
@@ -228,8 +233,8 @@ class ColdestMoreOften(aptmc.Rule):
     """A planted error: colder pairs are a little likelier."""
 
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
-        first = int(rng.random() ** 1.25 * (rungs.shape[0] - 1))
+    def choose_pairs(round_number, waiting, rng, pairs):
+        first = int(rng.random() ** 1.25 * (waiting.rung.shape[0] - 1))
         pairs[0, 0], pairs[0, 1] = first, first + 1
         return 1
 
@@ -290,7 +295,7 @@ def sample(rule: aptmc.Rule, **options: Any) -> aptmc.Run:
 
 class ColdestTwo(aptmc.Rule):
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
+    def choose_pairs(round_number, waiting, rng, pairs):
         pairs[0, 0], pairs[0, 1] = 0, 1
         return 1
 
@@ -298,22 +303,22 @@ class ColdestTwo(aptmc.Rule):
 class CompiledColdestTwo(aptmc.Rule):
     @staticmethod
     @numba.njit
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
+    def choose_pairs(round_number, waiting, rng, pairs):
         pairs[0, 0], pairs[0, 1] = 0, 1
         return 1
 
 
 class WarmerFirst(aptmc.Rule):
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
+    def choose_pairs(round_number, waiting, rng, pairs):
         pairs[0, 0], pairs[0, 1] = 1, 0
         return 1
 
 
 class AlternatingByHand(aptmc.Rule):
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
-        return neighbours(round_number % 2, rungs, pairs)
+    def choose_pairs(round_number, waiting, rng, pairs):
+        return neighbours(round_number % 2, waiting, pairs)
 
 
 def draws_of(run: aptmc.Run) -> list[Any]:
@@ -365,29 +370,22 @@ def test_a_rule_of_ones_own_serves_within_pools_too() -> None:
 
 class FarTooWarm(aptmc.Rule):
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
+    def choose_pairs(round_number, waiting, rng, pairs):
         pairs[0, 0], pairs[0, 1] = 0, 10**12
         return 1
 
 
 class JustTooWarm(aptmc.Rule):
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
-        pairs[0, 0], pairs[0, 1] = 0, rungs.shape[0]
+    def choose_pairs(round_number, waiting, rng, pairs):
+        pairs[0, 0], pairs[0, 1] = 0, waiting.rung.shape[0]
         return 1
 
 
 class Negative(aptmc.Rule):
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
+    def choose_pairs(round_number, waiting, rng, pairs):
         pairs[0, 0], pairs[0, 1] = 1, -1
-        return 1
-
-
-class WithItself(aptmc.Rule):
-    @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
-        pairs[0, 0], pairs[0, 1] = 1, 1
         return 1
 
 
@@ -395,14 +393,14 @@ class TooManyPairs(aptmc.Rule):
     """All rows of the table are fine, but more are announced than there are."""
 
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
+    def choose_pairs(round_number, waiting, rng, pairs):
         pairs[:, 0], pairs[:, 1] = 0, 1
         return pairs.shape[0] + 1
 
 
 class WrongLater(aptmc.Rule):
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
+    def choose_pairs(round_number, waiting, rng, pairs):
         pairs[0, 0], pairs[0, 1] = 0, 1 if round_number < 20 else 7
         return 1
 
@@ -411,7 +409,7 @@ BACKENDS = {"virtual time": aptmc.VirtualTime, "wall time": lambda: aptmc.InProc
 
 
 @pytest.mark.parametrize("on", BACKENDS.values(), ids=BACKENDS.keys())
-@pytest.mark.parametrize("rule", [FarTooWarm, JustTooWarm, Negative, WithItself, WrongLater])
+@pytest.mark.parametrize("rule", [FarTooWarm, JustTooWarm, Negative, WrongLater])
 def test_a_rule_that_pairs_positions_which_are_not_there_is_stopped(rule: Any, on: Any) -> None:
     with pytest.raises(Exception, match="an exchange rule paired positions"):
         sample(rule(), on=on())
@@ -438,20 +436,20 @@ def test_a_rule_that_announces_more_pairs_than_there_is_room_for_is_stopped() ->
 
 
 class ForgotStatic(aptmc.Rule):
-    def choose_pairs(self, round_number, rungs, pools, rng, pairs):
+    def choose_pairs(self, round_number, waiting, rng, pairs):
         return 0
 
 
 class ForgotReturn(aptmc.Rule):
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
+    def choose_pairs(round_number, waiting, rng, pairs):
         pairs[0, 0], pairs[0, 1] = 0, 1
 
 
 class CannotBeCompiled(aptmc.Rule):
     @staticmethod
-    def choose_pairs(round_number, rungs, pools, rng, pairs):
-        return len({}.fromkeys(rungs, object()))
+    def choose_pairs(round_number, waiting, rng, pairs):
+        return len({}.fromkeys(waiting.rung, object()))
 
 
 class WrongArguments(aptmc.Rule):

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from aptmc.chain import ACCEPTED, INFO_LENGTH, STATUS, WORK, Move
+from aptmc.chain import INFO_LENGTH, STATUS, WORK, Move
 from aptmc.compiled import Floats, FloatTable, Generator, Integers, compiled, pointer_to
 from aptmc.coordinator import NOBODY, Coordinator, catch_up, complete, take_next
 from aptmc.exchange.rules import ChoosePairs
@@ -155,7 +155,7 @@ def run_until(
                 flight.stage[0] = AN_EXCHANGE
         barriers = machine.passed[0]
         if not complete(
-            machine, chain, outcome, int(info[ACCEPTED]), time,
+            machine, chain, outcome, info, time,
             record, streams, choose_pairs, choose_pairs_within, log_weight,
         ):  # fmt: skip
             return PAUSED

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aptmc.chain import ACCEPTED, INFO_LENGTH, STATUS
+from aptmc.chain import INFO_LENGTH, STATUS
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.coordinator import Coordinator, catch_up, complete, take_next
 from aptmc.errors import ExchangeFailed, MoveFailed, RunFailed, StopReason
@@ -84,10 +84,9 @@ class Session:
 
     def complete(self, chain: int, outcome: Outcome, time: float) -> None:
         """Report a finished move."""
-        accepted = int(outcome.info[ACCEPTED])
         try:
             while not complete(
-                self.machine, chain, outcome.state, accepted, time, self.record, self.streams,
+                self.machine, chain, outcome.state, outcome.info, time, self.record, self.streams,
                 self.choose_pairs, self.choose_pairs_within, self.log_weight,
             ):  # fmt: skip
                 self.flush()

@@ -5,6 +5,7 @@ from aptmc.exchange.rules import (
     BetweenPools,
     OneRandomPair,
     RandomParity,
+    Reassignment,
     Rule,
     RungParity,
 )
@@ -14,6 +15,7 @@ __all__ = [
     "BetweenPools",
     "OneRandomPair",
     "RandomParity",
+    "Reassignment",
     "Rule",
     "RungParity",
 ]

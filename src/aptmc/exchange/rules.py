@@ -1,9 +1,8 @@
 """Exchange rules: which waiting chains are paired.
 
-A rule sees what it may see and nothing else: the number of the round, the rungs and pools of the
-chains that are waiting *now*, coldest first, and a random stream. It has no memory. That is what
-keeps exchanges exact: who was in flight at earlier deadlines tells how long moves took, and hence
-something about the states.
+A rule sees what it may see and nothing else: the number of the round, the chains that are waiting
+*now*, coldest first, and a random stream. It has no memory. That is what keeps exchanges exact: who
+was in flight at earlier deadlines tells how long moves took, and hence something about the states.
 
 A rule of your own is one small class:
 
@@ -11,7 +10,7 @@ A rule of your own is one small class:
 ...     '''Only the two coldest waiting chains are ever paired.'''
 ...
 ...     @staticmethod
-...     def choose_pairs(round_number, rungs, pools, rng, pairs):
+...     def choose_pairs(round_number, waiting, rng, pairs):
 ...         pairs[0, 0], pairs[0, 1] = 0, 1
 ...         return 1
 >>> ColdestTwo(rounds=2).rounds
@@ -23,10 +22,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, final
+from typing import Annotated, ClassVar, NamedTuple, final
+
+import numpy as np
 
 from aptmc.checks import whole_number
-from aptmc.compiled import Generator, Integers, IntegerTable, compiled, pointer_to
+from aptmc.compiled import Floats, Generator, Integers, IntegerTable, compiled, pointer_to
+
+
+class Waiting(NamedTuple):
+    """The chains that are waiting now, one position each, sorted by rung, coldest first."""
+
+    rung: Integers
+    pool: Integers
+    level: Floats  # of the rung: its power or tolerance
+    value: Floats  # of the state: its log likelihood, log density or distance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +45,7 @@ class Rule(ABC):
 
     rounds: int = 1
     least_pools: ClassVar[int] = 1
+    kind: ClassVar[str | None] = None  # of ladder that the rule is for, if not for all
 
     def __post_init__(self) -> None:
         whole_number("rounds", self.rounds)
@@ -42,12 +53,14 @@ class Rule(ABC):
     @staticmethod
     @abstractmethod
     def choose_pairs(
-        round_number: int, rungs: Integers, pools: Integers, rng: Generator, pairs: IntegerTable
+        round_number: int, waiting: Waiting, rng: Generator, pairs: IntegerTable
     ) -> int:
         """Write pairs of positions into `pairs`, one row each, and return how many.
 
-        `round_number` counts from 0. Position i stands on `rungs[i]` and in `pools[i]`; positions
-        are sorted by rung, coldest first. The function is compiled with numba.
+        `round_number` counts from 0. Each pair then swaps, in order, with the probability that
+        leaves both targets invariant. A position paired with itself takes part and stays. A rule
+        that looks at the values must take care that its choice is as likely after a swap as it was
+        before. The function is compiled with numba.
         """
 
 
@@ -55,10 +68,10 @@ ChoosePairs = Annotated[Callable[..., int], pointer_to(Rule.choose_pairs)]
 
 
 @compiled
-def neighbours(first: int, rungs: Integers, pairs: IntegerTable) -> int:
+def neighbours(first: int, waiting: Waiting, pairs: IntegerTable) -> int:
     """Pair (first, first + 1), (first + 2, first + 3), …"""
     count = 0
-    for position in range(first, rungs.shape[0] - 1, 2):
+    for position in range(first, waiting.rung.shape[0] - 1, 2):
         pairs[count, 0] = position
         pairs[count, 1] = position + 1
         count += 1
@@ -72,10 +85,10 @@ class Alternating(Rule):
     @staticmethod
     @compiled
     def choose_pairs(
-        round_number: int, rungs: Integers, pools: Integers, rng: Generator, pairs: IntegerTable
+        round_number: int, waiting: Waiting, rng: Generator, pairs: IntegerTable
     ) -> int:
         """Pair neighbours from position 0, and from position 1 in every second round."""
-        return neighbours(round_number % 2, rungs, pairs)
+        return neighbours(round_number % 2, waiting, pairs)
 
 
 @final
@@ -85,10 +98,10 @@ class RandomParity(Rule):
     @staticmethod
     @compiled
     def choose_pairs(
-        round_number: int, rungs: Integers, pools: Integers, rng: Generator, pairs: IntegerTable
+        round_number: int, waiting: Waiting, rng: Generator, pairs: IntegerTable
     ) -> int:
         """Pair neighbours from position 0 or 1."""
-        return neighbours(1 if rng.random() < 0.5 else 0, rungs, pairs)
+        return neighbours(1 if rng.random() < 0.5 else 0, waiting, pairs)
 
 
 @final
@@ -98,12 +111,13 @@ class OneRandomPair(Rule):
     @staticmethod
     @compiled
     def choose_pairs(
-        round_number: int, rungs: Integers, pools: Integers, rng: Generator, pairs: IntegerTable
+        round_number: int, waiting: Waiting, rng: Generator, pairs: IntegerTable
     ) -> int:
         """Pick the colder position of the pair at random."""
-        if rungs.shape[0] < 2:
+        positions = waiting.rung.shape[0]
+        if positions < 2:
             return 0
-        first = int(rng.random() * (rungs.shape[0] - 1))
+        first = int(rng.random() * (positions - 1))
         pairs[0, 0] = first
         pairs[0, 1] = first + 1
         return 1
@@ -120,9 +134,10 @@ class RungParity(Rule):
     @staticmethod
     @compiled
     def choose_pairs(
-        round_number: int, rungs: Integers, pools: Integers, rng: Generator, pairs: IntegerTable
+        round_number: int, waiting: Waiting, rng: Generator, pairs: IntegerTable
     ) -> int:
         """Match each colder rung's run of positions with the run that follows it."""
+        rungs = waiting.rung
         positions = rungs.shape[0]
         count = 0
         start = 0
@@ -159,12 +174,12 @@ class BetweenPools(Rule):
     @staticmethod
     @compiled
     def choose_pairs(
-        round_number: int, rungs: Integers, pools: Integers, rng: Generator, pairs: IntegerTable
+        round_number: int, waiting: Waiting, rng: Generator, pairs: IntegerTable
     ) -> int:
         """List the places where one pool ends and the next begins, and pick one."""
         borders = 0
-        for position in range(rungs.shape[0] - 1):
-            if pools[position] != pools[position + 1]:
+        for position in range(waiting.pool.shape[0] - 1):
+            if waiting.pool[position] != waiting.pool[position + 1]:
                 pairs[borders, 0] = position
                 pairs[borders, 1] = position + 1
                 borders += 1
@@ -174,3 +189,47 @@ class BetweenPools(Rule):
         pairs[0, 0] = pairs[chosen, 0]
         pairs[0, 1] = pairs[chosen, 1]
         return 1
+
+
+@final
+class Reassignment(Rule):
+    """For tolerances: a uniformly random valid assignment of the waiting states to their rungs.
+
+    This is the limit of infinitely many swaps, at the price of a sort. Coldest rung first, each
+    position takes a uniformly random state among those not yet taken whose distance is within its
+    tolerance. Balls are nested, so the number of choices does not depend on earlier picks, and all
+    valid assignments are equally likely. Taking is swapping, and each swap is valid in itself: the
+    state that is given away lies within the colder tolerance, hence within the warmer one.
+    """
+
+    kind: ClassVar[str | None] = "tolerances"
+
+    @staticmethod
+    @compiled
+    def choose_pairs(
+        round_number: int, waiting: Waiting, rng: Generator, pairs: IntegerTable
+    ) -> int:
+        """Pair each position with the one that holds the state that it takes."""
+        positions = waiting.rung.shape[0]
+        by_distance = np.argsort(waiting.value)
+        holder = np.arange(positions)  # of each state: the position that holds it now
+        held = np.arange(positions)  # of each position: the state that it holds now
+        within = np.empty(positions, np.int64)  # states within the tolerance and not yet taken
+        count = 0
+        seen = 0
+        for position in range(positions):
+            while seen < positions and waiting.value[by_distance[seen]] <= waiting.level[position]:
+                within[count] = by_distance[seen]
+                count += 1
+                seen += 1
+            pick = int(rng.random() * count)
+            state = within[pick]
+            count -= 1
+            within[pick] = within[count]
+            other = holder[state]
+            pairs[position, 0] = position
+            pairs[position, 1] = other
+            given = held[position]
+            held[other], holder[given] = given, other
+            held[position], holder[state] = state, position
+        return int(positions)

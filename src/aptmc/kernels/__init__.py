@@ -1,6 +1,7 @@
 """Kernels: local moves, as pure functions of rung, state and random stream."""
 
 from aptmc.kernels.base import Kernel
+from aptmc.kernels.one_hit import OneHit
 from aptmc.kernels.random_walk import RandomWalk
 
-__all__ = ["Kernel", "RandomWalk"]
+__all__ = ["Kernel", "OneHit", "RandomWalk"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import final
 
 from aptmc.chain import move_model
-from aptmc.compiled import Floats, FloatTable, compiled_like
+from aptmc.compiled import FloatTable, compiled_like
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
 
@@ -20,12 +20,7 @@ class Kernel(ABC):
         """One row of numbers for each rung, or an error if they do not fit."""
 
     @abstractmethod
-    def body(
-        self,
-        dimension: int,
-        log_weight: Callable[[float, float], float],
-        evaluate: Callable[[Floats], None],
-    ) -> Callable[..., None]:
+    def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
         """A function like `aptmc.chain.move_model`, in Python that numba can compile.
 
         It must not depend on the kernel's settings but through `tuning`.
@@ -37,8 +32,7 @@ class Kernel(ABC):
         moves = problem.compiled_moves
         if compiled and type(self) in moves:
             return moves[type(self)]
-        evaluate = problem.evaluation(compiled=compiled)
-        move = self.body(problem.dimension, problem.log_weight(), evaluate)
+        move = self.body(problem, compiled=compiled)
         if compiled:
             move = moves[type(self)] = compiled_like(move_model, move)
         return move

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,19 +13,20 @@ import numpy.typing as npt
 from aptmc.chain import (
     ACCEPTED,
     BAD_VALUE,
-    FINE,
     STATUS,
     WORK,
     accepts,
     log_prior_column,
     value_column,
 )
-from aptmc.checks import numbers, whole_number
-from aptmc.compiled import Floats, FloatTable, FloatTables
+from aptmc.checks import whole_number
+from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
 from aptmc.kernels.base import Kernel
+from aptmc.kernels.proposals import Scale, check_one_given, described, proposal_factors
 from aptmc.ladder import Ladder
-from aptmc.problem.base import Problem
+from aptmc.problem import Problem
+from aptmc.problem.density import DensityProblem
 
 
 @final
@@ -46,30 +47,25 @@ class RandomWalk(Kernel):
      RandomWalk(scale=[0.5, 0.7, 1.0], steps=10))
     """
 
-    scale: float | Mapping[str, float] | npt.ArrayLike | None = None
+    scale: Scale | None = None
     covariance: npt.ArrayLike | None = None
     steps: int = 1
 
     def __post_init__(self) -> None:
-        if (self.scale is None) == (self.covariance is None):
-            raise InputError(
-                "RandomWalk needs either scale or covariance, got "
-                f"scale={self.scale!r} and covariance={self.covariance!r}"
-            )
+        check_one_given("RandomWalk", self.scale, self.covariance)
         whole_number("steps", self.steps)
 
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """The number of steps, then the factor of the covariance row by row."""
-        factors = self.factors(problem, ladder).reshape(ladder.rungs, -1)
-        return np.column_stack([np.full(ladder.rungs, float(self.steps)), factors])
+        names, rungs = _density(problem).names, ladder.rungs
+        factors = proposal_factors(self.scale, self.covariance, names, rungs)
+        return np.column_stack([np.full(rungs, float(self.steps)), factors.reshape(rungs, -1)])
 
-    def body(
-        self,
-        dimension: int,
-        log_weight: Callable[[float, float], float],
-        evaluate: Callable[[Floats], None],
-    ) -> Callable[..., None]:
+    def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
         """Random walk Metropolis."""
+        density = _density(problem)
+        dimension, log_weight = density.dimension, density.log_weight()
+        evaluate = density.evaluation(compiled=compiled)
         value, log_prior = value_column(dimension), log_prior_column(dimension)
 
         def move(
@@ -85,9 +81,8 @@ class RandomWalk(Kernel):
             proposal = np.empty_like(state)
             normals = np.empty(dimension)
             outcome[:] = state
-            info[ACCEPTED] = 0.0
+            info[:] = 0.0
             info[WORK] = steps
-            info[STATUS] = FINE
             for _ in range(steps):
                 for i in range(dimension):
                     normals[i] = rng.standard_normal()
@@ -113,55 +108,15 @@ class RandomWalk(Kernel):
 
         return move
 
-    def factors(self, problem: Problem, ladder: Ladder) -> FloatTables:
-        """By rung, the lower triangular factor that turns standard normals into steps."""
-        rungs, dimension = ladder.rungs, problem.dimension
-        if self.covariance is not None:
-            return _covariance_factors(self.covariance, rungs, dimension)
-        scale: Any = self.scale
-        if isinstance(scale, Mapping):
-            if set(scale) != set(problem.names):
-                raise InputError(
-                    f"scale must name each of {', '.join(problem.names)}, got {dict(scale)!r}"
-                )
-            scale = [[scale[name] for name in problem.names]] * rungs
-        scales = numbers(scale)
-        if scales is None or not (scales > 0).all():
-            raise InputError(f"scale must be positive, got {scale!r}")
-        if scales.shape not in {(), (rungs,), (rungs, dimension)}:
-            raise InputError(
-                f"scale must be one number, a mapping from parameter names, or one entry for each "
-                f"of the {rungs} rungs, got shape {scales.shape}"
-            )
-        if scales.ndim == 1:
-            scales = scales[:, None]
-        return np.ascontiguousarray(
-            np.broadcast_to(scales, (rungs, dimension))[:, :, None] * np.eye(dimension)
-        )
-
     def __repr__(self) -> str:
-        given = (
-            f"scale={self.scale!r}"
-            if self.covariance is None
-            else (f"covariance={self.covariance!r}")
-        )
-        return f"RandomWalk({given}{f', steps={self.steps}' if self.steps > 1 else ''})"
+        steps = f", steps={self.steps}" if self.steps > 1 else ""
+        return f"RandomWalk({described(self.scale, self.covariance)}{steps})"
 
 
-def _covariance_factors(covariance: Any, rungs: int, dimension: int) -> FloatTables:
-    matrices = numbers(covariance)
-    if matrices is None:
-        raise InputError(f"covariance must be made of finite numbers, got {covariance!r}")
-    if matrices.shape not in {(dimension, dimension), (rungs, dimension, dimension)}:
+def _density(problem: Problem) -> DensityProblem:
+    if not isinstance(problem, DensityProblem):
         raise InputError(
-            f"covariance must be a {dimension} x {dimension} matrix, or one for each of the "
-            f"{rungs} rungs, got shape {matrices.shape}"
+            f"RandomWalk needs a density, got a problem of kind {type(problem).__name__}: "
+            "use aptmc.OneHit for a simulator"
         )
-    try:
-        factors = np.linalg.cholesky(matrices)
-        symmetric = np.allclose(matrices, np.swapaxes(matrices, -1, -2))
-    except np.linalg.LinAlgError:
-        symmetric = False
-    if not symmetric:
-        raise InputError(f"covariance must be symmetric and positive definite, got {covariance!r}")
-    return np.ascontiguousarray(np.broadcast_to(factors, (rungs, dimension, dimension)))
+    return problem

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-import numpy as np
-
-from aptmc.chain import log_prior_column, state_width, value_column
+from aptmc.chain import state_width
 from aptmc.compiled import Floats
-from aptmc.errors import InputError, MoveFailed
-
-START_ATTEMPTS = 1000
-
-
-def evaluate_model(row: Floats) -> None:
-    """Fill in the value and the log prior density of the state whose parameters are in `row`."""
-    raise NotImplementedError("a model of the signature, not to be called")
+from aptmc.errors import InputError
 
 
 def density_model(theta: Floats) -> float:
@@ -27,18 +16,20 @@ def density_model(theta: Floats) -> float:
 
 
 class Problem(ABC):
-    """What is sampled: named parameters, and how a state is evaluated."""
-
-    names: tuple[str, ...]
-    function_name: str  # what the user calls the function that is evaluated
-    is_compiled: bool
+    """What is sampled: named parameters, and states that belong to them."""
 
     def __init__(
-        self, names: tuple[str, ...], *, is_compiled: bool, start_attempts: int = START_ATTEMPTS
+        self,
+        names: tuple[str, ...],
+        function_name: str,
+        *,
+        is_compiled: bool,
+        kept_numbers: int = 0,
     ) -> None:
         self.names = names
-        self.start_attempts = start_attempts
+        self.function_name = function_name  # what the user calls the function that is evaluated
         self.is_compiled = is_compiled
+        self.width = state_width(len(names)) + kept_numbers
         self.compiled_moves: dict[type, Callable[..., None]] = {}  # by kind of kernel
 
     @property
@@ -46,75 +37,31 @@ class Problem(ABC):
         """How many parameters there are."""
         return len(self.names)
 
+    @property
+    @abstractmethod
+    def value_name(self) -> str:
+        """What the value that exchanges look at is called in the draws."""
+
+    @property
+    @abstractmethod
+    def ladder_kind(self) -> str:
+        """The kind of ladder that this problem stands on: "powers" or "tolerances"."""
+
+    @abstractmethod
+    def check_levels(self, levels: tuple[float, ...]) -> None:
+        """Refuse levels at which this problem cannot be sampled."""
+
     @abstractmethod
     def log_weight(self) -> Callable[[float, float], float]:
         """The compiled function of a rung's level and a state's value that exchanges use."""
 
     @abstractmethod
-    def evaluation(self, *, compiled: bool) -> Callable[[Floats], None]:
-        """The function that evaluates a state: compiled, or plain Python with careful errors."""
-
-    @abstractmethod
-    def draw_start(self, rng: np.random.Generator) -> Floats:
-        """Parameters at which a chain may start."""
-
-    @abstractmethod
-    def check_levels(self, levels: tuple[float, ...]) -> None:
-        """Refuse a ladder on which this problem cannot be sampled."""
-
-    def start(self, rng: np.random.Generator) -> Floats:
-        """A full state of positive density for a chain to start from."""
-        evaluate = self.evaluation(compiled=False)
-        row = np.empty(state_width(self.dimension))
-        value, log_prior = value_column(self.dimension), log_prior_column(self.dimension)
-        for _ in range(self.start_attempts):
-            row[: self.dimension] = self.draw_start(rng)
-            evaluate(row)
-            self.check(row)
-            if row[value] > -math.inf and row[log_prior] > -math.inf:
-                return row
-        raise InputError(
-            f"no start of positive density was found in {self.start_attempts} tries; the last was "
-            f"{self.describe(row)}: give a start (or a prior) where {self.function_name} is finite"
-        )
+    def check(self, row: Floats) -> None:
+        """Raise MoveFailed if the value of a state is one that it cannot have."""
 
     def describe(self, state: Floats) -> dict[str, float]:
         """The parameters of a state by name."""
         return dict(zip(self.names, state[: self.dimension].tolist(), strict=True))
-
-    def check(self, row: Floats) -> None:
-        """Refuse values that no density can have."""
-        value = row[value_column(self.dimension)]
-        if not value < math.inf:
-            raise MoveFailed(
-                f"{self.function_name} returned {value}, must be a number or -inf,",
-                self.describe(row),
-            )
-        if not row[log_prior_column(self.dimension)] < math.inf:
-            raise MoveFailed("the prior density is infinite", self.describe(row))
-
-
-def checked_call(
-    function: Callable[[Floats], Any], name: str, theta: Floats, parameters: Mapping[str, float]
-) -> float:
-    """Call a user's function, and say what it was given if it raises or returns no number."""
-    try:
-        # A copy, so that a function which changes its argument does no harm.
-        value = function(theta.copy())
-    except Exception as error:
-        raise MoveFailed(f"{name} raised {type(error).__name__}: {error}", parameters) from error
-    try:
-        number = np.asarray(value)
-    except ValueError:  # ragged
-        number = np.empty(0, dtype=object)
-    if number.dtype.kind not in "iufb":
-        raise MoveFailed(f"{name} returned {value!r}, must be a single number,", parameters)
-    if number.ndim != 0:
-        raise MoveFailed(
-            f"{name} returned an array of shape {number.shape}, must be a single number,",
-            parameters,
-        )
-    return float(number)
 
 
 def check_function(function: object, name: str) -> None:

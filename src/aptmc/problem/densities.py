@@ -89,7 +89,8 @@ def _form(z: float, family: int, first: float, second: float) -> float:
 
 
 @compiled
-def _marginal(value: float, family: int, row: ConstantFloats) -> float:
+def log_marginal(value: float, family: int, row: ConstantFloats) -> float:
+    """The log density of one dimension: finite, or minus infinity."""
     z = (value - row[LOCATION]) / row[SCALE]
     # Both bounds belong to the support and both are finite, so this also refuses NaN and infinity.
     if not (row[LOWER] <= z <= row[UPPER]):
@@ -108,7 +109,7 @@ def log_density(
     """The sum over dimensions of the log densities: finite, or minus infinity."""
     total = 0.0
     for dimension in range(theta.size):
-        total += _marginal(theta[dimension], families[dimension], parameters[dimension])
+        total += log_marginal(theta[dimension], families[dimension], parameters[dimension])
     return total
 
 

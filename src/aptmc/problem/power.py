@@ -12,14 +12,20 @@ from aptmc.chain import log_prior_column, value_column
 from aptmc.checks import numbers, parameter_name
 from aptmc.compiled import Floats, compiled_like, is_compiled
 from aptmc.errors import InputError
-from aptmc.problem.base import START_ATTEMPTS, Problem, check_function, checked_call, evaluate_model
+from aptmc.problem.base import check_function
+from aptmc.problem.density import (
+    START_ATTEMPTS,
+    DensityProblem,
+    checked_call,
+    evaluate_model,
+)
 from aptmc.problem.weights import power_log_weight
 
 Start = float | Mapping[str, float] | npt.ArrayLike | Callable[[np.random.Generator], Any]
 
 
 @final
-class Power(Problem):
+class Power(DensityProblem):
     """Any unnormalised density, tempered as density ** beta (section 3.1).
 
     :param log_density: a function of the parameters, an array; compiled end to end if it is a numba
@@ -33,7 +39,8 @@ class Power(Problem):
     ('x0', 'x1')
     """
 
-    function_name = "log_density"
+    value_name = "log_density"
+    ladder_kind = "powers"
 
     def __init__(self, log_density: Callable[[Floats], Any], start: Start) -> None:
         check_function(log_density, "log_density")
@@ -42,6 +49,7 @@ class Power(Problem):
         example = self._example(np.random.default_rng(0))
         super().__init__(
             _names(example),
+            "log_density",
             is_compiled=is_compiled(log_density),
             start_attempts=START_ATTEMPTS if callable(start) else 1,
         )

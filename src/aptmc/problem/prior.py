@@ -13,10 +13,8 @@ from aptmc.checks import parameter_name
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.errors import InputError
 from aptmc.problem import densities
+from aptmc.problem.draws import ATTEMPTS, draw_priors
 from aptmc.problem.families import Encoded, encode, known_families, named_parameters
-
-# The dimensions of a run's draws: a parameter of the same name would hide one.
-_ATTEMPTS = 1000
 
 
 @final
@@ -33,7 +31,7 @@ class Prior:
     >>> prior.dimension
     2
 
-    The well-known families have compiled densities; any other one works, only slower.
+    The well-known families are compiled; any other one works, only slower.
 
     >>> prior.is_compiled
     True
@@ -124,6 +122,8 @@ class Prior:
 
         The log density of a draw is always finite: where a distribution is so wide or so narrow
         that a draw is rounded to a point without density, such as infinity, it is drawn again.
+        The families that are compiled are drawn by compiled code (see `draws`), the others by
+        scipy.
 
         >>> from scipy import stats
         >>> prior = Prior(rate=stats.uniform(0, 3), shift=stats.norm(0, 1))
@@ -138,16 +138,15 @@ class Prior:
             )
         if size is not None and (not isinstance(size, int | np.integer) or size < 0):
             raise InputError(f"size must be a non-negative integer or None, got {size!r}")
-        draws = self._draw_once(rng, 1 if size is None else int(size))
-        for _ in range(_ATTEMPTS):
-            unusable = np.flatnonzero(np.isneginf(self.log_density(draws)))
-            if unusable.size == 0:
-                return draws[0] if size is None else draws
-            draws[unusable] = self._draw_once(rng, unusable.size)
-        raise InputError(
-            f"{self!r} drew no point of finite log density in {_ATTEMPTS} attempts, the last was "
-            f"{draws[unusable[0]]}: choose distributions that floating-point numbers can hold"
-        )
+        draws = np.empty((1 if size is None else int(size), self.dimension))
+        if self._tables is None:
+            self._draw_by_scipy(rng, draws)
+        else:
+            try:
+                draw_priors(rng, *self._tables, draws)
+            except InputError as error:
+                raise InputError(f"{self!r}: {error}") from None
+        return draws[0] if size is None else draws
 
     def __repr__(self) -> str:
         """The call that made it, with rounded numbers."""
@@ -189,9 +188,18 @@ class Prior:
                 total += np.where(value < math.inf, value, -math.inf)
         return float(total) if points.ndim == 1 else total
 
-    def _draw_once(self, rng: np.random.Generator, size: int) -> FloatTable:
-        columns = [marginal.rvs(size=size, random_state=rng) for marginal in self.marginals]
-        return np.ascontiguousarray(np.stack(columns, axis=-1), dtype=np.float64)
+    def _draw_by_scipy(self, rng: np.random.Generator, draws: FloatTable) -> None:
+        wanting = np.arange(len(draws))
+        for _ in range(ATTEMPTS):
+            for dimension, marginal in enumerate(self.marginals):
+                draws[wanting, dimension] = marginal.rvs(size=wanting.size, random_state=rng)
+            wanting = wanting[np.isneginf(self._log_density_by_scipy(draws[wanting]))]
+            if wanting.size == 0:
+                return
+        raise InputError(
+            f"{self!r} drew no point of finite log density in {ATTEMPTS} attempts, the last was "
+            f"{draws[wanting[0]]}: choose distributions that floating-point numbers can hold"
+        )
 
 
 def _check_is_frozen(name: str, marginal: Any) -> None:

@@ -11,20 +11,15 @@ import numpy as np
 from aptmc.chain import log_prior_column, value_column
 from aptmc.compiled import Floats, compiled_like, is_compiled
 from aptmc.errors import InputError
-from aptmc.problem.base import (
-    Problem,
-    check_function,
-    checked_call,
-    density_model,
-    evaluate_model,
-)
+from aptmc.problem.base import check_function, density_model
 from aptmc.problem.densities import log_density
+from aptmc.problem.density import DensityProblem, checked_call, evaluate_model
 from aptmc.problem.prior import Prior
 from aptmc.problem.weights import power_log_weight
 
 
 @final
-class Tempered(Problem):
+class Tempered(DensityProblem):
     """A posterior with a likelihood, tempered as prior * likelihood ** beta.
 
     :param log_likelihood: a function of the parameters, an array in the prior's order. Compiled end
@@ -37,7 +32,8 @@ class Tempered(Problem):
     ('mean',)
     """
 
-    function_name = "log_likelihood"
+    value_name = "log_likelihood"
+    ladder_kind = "powers"
 
     def __init__(self, log_likelihood: Callable[[Floats], Any], prior: Prior) -> None:
         check_function(log_likelihood, "log_likelihood")
@@ -45,7 +41,11 @@ class Tempered(Problem):
             raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
         self.log_likelihood = log_likelihood
         self.prior = prior
-        super().__init__(prior.names, is_compiled=is_compiled(log_likelihood) and prior.is_compiled)
+        super().__init__(
+            prior.names,
+            "log_likelihood",
+            is_compiled=is_compiled(log_likelihood) and prior.is_compiled,
+        )
 
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any powers will do; power 0 is the prior."""

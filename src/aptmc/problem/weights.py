@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from aptmc.compiled import compiled
 
 
@@ -11,3 +13,9 @@ def power_log_weight(level: float, value: float) -> float:
     if level == 0.0:
         return 0.0
     return level * value
+
+
+@compiled
+def tolerance_log_weight(level: float, value: float) -> float:
+    """Log of the indicator that a distance is within the tolerance (Algorithm 5)."""
+    return 0.0 if value <= level else -math.inf

@@ -1,0 +1,184 @@
+"""Likelihood-free problems: a simulator, a prior, data and a distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+from aptmc.chain import value_column
+from aptmc.checks import numbers, whole_number
+from aptmc.compiled import Floats, compiled_like, is_compiled
+from aptmc.errors import InputError, MoveFailed
+from aptmc.problem.base import Problem, check_function
+from aptmc.problem.prior import Prior
+from aptmc.problem.simulation import PlainSimulator, compiled_simulation, simulation_model
+from aptmc.problem.weights import tolerance_log_weight
+
+START_SIMULATIONS = 200_000
+
+
+@final
+class Abc(Problem):
+    """A posterior without a likelihood: parameters whose simulations come close to the data.
+
+    :param simulate: simulate(theta, rng) gives an array that looks like the data; theta is an array
+        in the prior's order, rng a numpy generator
+    :param prior: the prior, with the parameters' names
+    :param observed: the data
+    :param distance: distance(simulated, observed) gives a number; see `aptmc.distance`
+    :param summary: summary(data) is applied to simulations and data before they are compared
+    :param keep_simulated: keep the simulated data (or their summary) of each state
+    :param on_error: "raise" stops the run with an error that names parameters, rung and key when a
+        simulation raises or gives NaN, a negative distance or data of the wrong length; "reject"
+        counts it as a miss, and `run.failures` says how many there were
+    :param start_simulations: how many simulations may be spent to find a first state of each chain
+
+    Compiled end to end if the functions are numba functions and the prior's families are known.
+
+    >>> from scipy import stats
+    >>> def simulate(theta, rng):
+    ...     return theta + rng.standard_normal(1)
+    >>> def distance(simulated, observed):
+    ...     return abs(simulated[0] - observed[0])
+    >>> Abc(simulate, Prior(mean=stats.norm(0, 2)), observed=[3.0], distance=distance).names
+    ('mean',)
+    """
+
+    value_name = "distance"
+    ladder_kind = "tolerances"
+
+    def __init__(
+        self,
+        simulate: Callable[..., Any],
+        prior: Prior,
+        *,
+        observed: npt.ArrayLike,
+        distance: Callable[..., Any],
+        summary: Callable[..., Any] | None = None,
+        keep_simulated: bool = False,
+        on_error: Literal["raise", "reject"] = "raise",
+        start_simulations: int = START_SIMULATIONS,
+    ) -> None:
+        check_function(simulate, "simulate")
+        check_function(distance, "distance")
+        if summary is not None:
+            check_function(summary, "summary")
+        data = numbers(observed)
+        if data is None or data.size == 0:
+            raise InputError(f"observed must be an array of finite numbers, got {observed!r}")
+        target = np.atleast_1d(data if summary is None else np.asarray(summary(data), dtype=float))
+        simulator = PlainSimulator(simulate, target, distance, summary)
+        functions = [simulate, distance] if summary is None else [simulate, distance, summary]
+        self._set_up(
+            simulator,
+            prior,
+            "simulate",
+            functions,
+            kept_numbers=target.size if keep_simulated else 0,
+            on_error=on_error,
+            start_simulations=start_simulations,
+        )
+
+    @classmethod
+    def early(
+        cls,
+        simulated_distance: Callable[..., Any],
+        prior: Prior,
+        *,
+        counts_work: bool = False,
+        on_error: Literal["raise", "reject"] = "raise",
+        start_simulations: int = START_SIMULATIONS,
+    ) -> Abc:
+        """A simulator that can know before its end that it is too far from the data.
+
+        :param simulated_distance: simulated_distance(theta, rng, tolerance) gives the distance, or
+            infinity as soon as it must exceed the tolerance
+        :param counts_work: the function gives a pair (distance, work); the work is then what
+            `VirtualTime` takes for the hold time
+
+        >>> from scipy import stats
+        >>> def simulated_distance(theta, rng, tolerance):
+        ...     return abs(theta[0] + rng.standard_normal() - 3.0)
+        >>> Abc.early(simulated_distance, Prior(mean=stats.norm(0, 2))).names
+        ('mean',)
+        """
+        check_function(simulated_distance, "simulated_distance")
+        problem = cls.__new__(cls)
+        simulator = PlainSimulator.early(simulated_distance, counts_work=counts_work)
+        problem._set_up(
+            simulator,
+            prior,
+            "simulated_distance",
+            [simulated_distance],
+            kept_numbers=0,
+            on_error=on_error,
+            start_simulations=start_simulations,
+        )
+        return problem
+
+    def _set_up(
+        self,
+        simulator: PlainSimulator,
+        prior: Prior,
+        function_name: str,
+        functions: list[Callable[..., Any]],
+        *,
+        kept_numbers: int,
+        on_error: str,
+        start_simulations: int,
+    ) -> None:
+        if not isinstance(prior, Prior):
+            raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
+        if on_error not in ("raise", "reject"):
+            raise InputError(f'on_error must be "raise" or "reject", got {on_error!r}')
+        self.prior = prior
+        self.simulator = simulator
+        self.rejects_failures = on_error == "reject"
+        self.start_simulations = whole_number("start_simulations", start_simulations)
+        super().__init__(
+            prior.names,
+            function_name,
+            is_compiled=prior.is_compiled and all(map(is_compiled, functions)),
+            kept_numbers=kept_numbers,
+        )
+
+    def check_levels(self, levels: tuple[float, ...]) -> None:
+        """Any tolerances will do; an infinite one is the prior."""
+
+    def log_weight(self) -> Callable[[float, float], float]:
+        """Exchanges look at the distance: is it within the tolerance?"""
+        return tolerance_log_weight
+
+    def simulation(self, *, compiled: bool) -> Callable[..., float]:
+        """A function like `aptmc.problem.simulation.simulation_model`."""
+        if compiled:
+            body = compiled_simulation(self.simulator, self.dimension, self.rejects_failures)
+            return compiled_like(simulation_model, body)
+
+        def simulate_into(row: Floats, rng: np.random.Generator, tolerance: float) -> float:
+            try:
+                return self.simulator.simulate_into(row, rng, tolerance, self.dimension)
+            except MoveFailed:
+                raise
+            except Exception as error:
+                if self.rejects_failures:
+                    row[value_column(self.dimension)] = np.nan
+                    return 1.0
+                raise MoveFailed(
+                    f"{self.function_name} raised {type(error).__name__}: {error}",
+                    self.describe(row),
+                ) from error
+
+        return simulate_into
+
+    def check(self, row: Floats) -> None:
+        """Refuse distances that cannot be."""
+        distance = row[value_column(self.dimension)]
+        if not distance >= 0.0:
+            raise MoveFailed(
+                f"the distance of a simulation is {distance}, must be 0 or more,",
+                self.describe(row),
+            )

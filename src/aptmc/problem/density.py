@@ -1,0 +1,100 @@
+"""What problems with a density have in common."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from aptmc.chain import log_prior_column, value_column
+from aptmc.compiled import Floats
+from aptmc.errors import InputError, MoveFailed
+from aptmc.problem.base import Problem
+
+START_ATTEMPTS = 1000
+
+
+def evaluate_model(row: Floats) -> None:
+    """Fill in the value and the log prior density of the state whose parameters are in `row`."""
+    raise NotImplementedError("a model of the signature, not to be called")
+
+
+class DensityProblem(Problem):
+    """A problem whose states are evaluated by a log density or log likelihood."""
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        function_name: str,
+        *,
+        is_compiled: bool,
+        start_attempts: int = START_ATTEMPTS,
+    ) -> None:
+        super().__init__(names, function_name, is_compiled=is_compiled)
+        self.start_attempts = start_attempts
+
+    @abstractmethod
+    def evaluation(self, *, compiled: bool) -> Callable[[Floats], None]:
+        """The function that evaluates a state: compiled, or plain Python with careful errors."""
+
+    @abstractmethod
+    def draw_start(self, rng: np.random.Generator) -> Floats:
+        """Parameters at which a chain may start."""
+
+    def start(self, rng: np.random.Generator) -> Floats:
+        """A full state of positive density for a chain to start from."""
+        evaluate = self.evaluation(compiled=False)
+        row = np.empty(self.width)
+        value, log_prior = value_column(self.dimension), log_prior_column(self.dimension)
+        for _ in range(self.start_attempts):
+            row[: self.dimension] = self.draw_start(rng)
+            evaluate(row)
+            self.check(row)
+            if row[value] > -math.inf and row[log_prior] > -math.inf:
+                return row
+        raise InputError(
+            f"no start of positive density was found in {self.start_attempts} tries; the last was "
+            f"{self.describe(row)}: give a start (or a prior) where {self.function_name} is finite"
+        )
+
+    def check(self, row: Floats) -> None:
+        """Refuse values that no density can have."""
+        value = row[value_column(self.dimension)]
+        if not value < math.inf:
+            raise MoveFailed(
+                f"{self.function_name} returned {value}, must be a number or -inf,",
+                self.describe(row),
+            )
+        if not row[log_prior_column(self.dimension)] < math.inf:
+            raise MoveFailed("the prior density is infinite", self.describe(row))
+
+
+def checked_call(
+    function: Callable[[Floats], Any], name: str, theta: Floats, parameters: Mapping[str, float]
+) -> float:
+    """Call a user's function, and say what it was given if it raises or returns no number."""
+    try:
+        # A copy, so that a function which changes its argument does no harm.
+        value = function(theta.copy())
+    except Exception as error:
+        raise MoveFailed(f"{name} raised {type(error).__name__}: {error}", parameters) from error
+    return single_number(value, name, parameters)
+
+
+def single_number(value: Any, name: str, parameters: Mapping[str, float]) -> float:
+    """What a user's function returned, if it is one number."""
+    try:
+        number = np.asarray(value)
+    except ValueError:  # ragged
+        number = np.empty(0, dtype=object)
+    if number.dtype.kind not in "iufb":
+        raise MoveFailed(f"{name} returned {value!r}, must be a single number,", parameters)
+    if number.ndim != 0:
+        raise MoveFailed(
+            f"{name} returned an array of shape {number.shape}, must be a single number,",
+            parameters,
+        )
+    return float(number)
