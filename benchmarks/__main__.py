@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import platform
 
-from benchmarks import virtual_time
+from benchmarks import gillespie, pyabc_comparison, race, virtual_time
 
-BENCHMARKS = {"virtual-time": virtual_time.main}
+BENCHMARKS = {
+    "virtual-time": virtual_time.main,
+    "gillespie": gillespie.main,
+    "race": race.main,
+    "pyabc": pyabc_comparison.main,
+}
 
 
 def main() -> None:

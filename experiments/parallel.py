@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+from aptmc.processors import processors_available
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -16,5 +17,5 @@ def in_parallel(function: Callable[[Item], Result], items: Sequence[Item]) -> li
     if not items:
         return []
     first = function(items[0])
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as executor:
+    with ThreadPoolExecutor(processors_available()) as executor:
         return [first, *executor.map(function, items[1:])]

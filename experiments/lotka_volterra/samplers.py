@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 import aptmc
 from aptmc.models import lotka_volterra as model
@@ -54,9 +55,21 @@ def problem(prior: str) -> aptmc.Abc:
     return aptmc.Abc.early(model.simulated_distance, marginals, counts_work=True)
 
 
+def barrier_times(run: aptmc.Run) -> npt.NDArray[np.float64]:
+    """When all chains had waited for each other, if they did."""
+    if not isinstance(run.settings.schedule, aptmc.Synchronous):
+        return np.empty(0)
+    moves = run.settings.schedule.moves
+    times = [
+        draws.time[~draws.exchanged][moves - 1 :: moves]
+        for rung in range(run.settings.ladder.rungs)
+        for draws in run.chains(rung)
+    ]
+    barriers = min(len(one) for one in times)
+    return np.asarray(np.max([one[:barriers] for one in times], axis=0))
+
+
 def median_sweep(sampler: Sampler, budget: float, seed: int = 0) -> float:
     """The median time between the barriers of a synchronous sampler (section 3.4)."""
-    run = sampler.run(budget, seed, keep="all")
-    rungs = range(len(sampler.settings.tolerances))
-    times = [draws.time[draws.exchanged] for rung in rungs for draws in run.chains(rung)]
-    return float(np.median(np.diff(np.unique(np.concatenate(times)))))
+    run = sampler.run(budget, seed, keep="all", warmup_share=0.0)
+    return float(np.median(np.diff(barrier_times(run), prepend=0.0)))

@@ -8,6 +8,7 @@ signature, so a new problem costs the compilation of that problem only.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
 import numba
@@ -85,6 +86,22 @@ def compiled_like(model: Callable[..., Any], function: Function) -> Function:
     """Compile a function that belongs to one problem, with the signature of `model`."""
     jit = numba.njit(signature_of(model), nogil=True, error_model="numpy")
     return cast(Function, jit(function))
+
+
+def at_speed(function: Function, *, compiled: bool) -> Function:
+    """A function of the library for compiled callers, or its Python source for plain ones.
+
+    From Python it costs several microseconds to hand a generator to compiled code: more than most
+    small functions do.
+    """
+    return function if compiled else cast(Function, getattr(function, "py_func", function))
+
+
+def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
+    """The Python source of a compiled function, calling other functions in place of some."""
+    source: Any = at_speed(function, compiled=False)
+    surroundings = {**source.__globals__, **instead}
+    return cast(Function, FunctionType(source.__code__, surroundings, source.__name__))
 
 
 def is_compiled(function: object) -> bool:

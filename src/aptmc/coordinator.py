@@ -42,6 +42,8 @@ from aptmc.schedule import Plan
 NOBODY = -1
 MOST_DEADLINES = 100_000  # in one go, so that a run can be interrupted
 ALL_POOLS = -1
+# What a completion calls for.
+NOTHING, WITHIN_POOL, AT_BARRIER = 0, 1, 2
 
 
 class Coordinator(NamedTuple):
@@ -220,6 +222,65 @@ def take_next(machine: Coordinator, pool: int) -> int:
 
 
 @compiled
+def settle(
+    machine: Coordinator, chain: int, outcome: Floats, info: Floats, time: float, record: Record
+) -> int:
+    """A finished chain has its new state and waits again; says which exchanges that calls for."""
+    pool = machine.pool[chain]
+    machine.states[machine.replica[chain]] = outcome
+    machine.waiting[chain] = True
+    machine.completed[pool] += 1
+    accepted = int(info[ACCEPTED])
+    write(record, chain, LOCAL_MOVE, accepted, machine.replica[chain], time, outcome)
+    record.totals[machine.rung[chain]] += info
+
+    calls_for = NOTHING
+    if machine.plan.rounds_within_pool > 0 and machine.completed[pool] % machine.sweep[pool] == 0:
+        calls_for += WITHIN_POOL
+    if machine.plan.moves_per_barrier == 0:
+        join_queue(machine, chain)
+        return calls_for
+
+    machine.moves_left[chain] -= 1
+    if machine.moves_left[chain] > 0:
+        join_queue(machine, chain)
+        return calls_for
+    machine.unfinished[0] -= 1
+    if machine.unfinished[0] == 0:
+        start_sweep(machine)
+        calls_for += AT_BARRIER
+    return calls_for
+
+
+@compiled
+def exchange_after(
+    machine: Coordinator,
+    calls_for: int,
+    pool: int,
+    time: float,
+    record: Record,
+    streams: Streams,
+    choose_pairs: ChoosePairs,
+    choose_pairs_within: ChoosePairs,
+    log_weight: LogWeight,
+) -> None:
+    """Carry out the exchanges that a completion calls for, before anyone takes the next move."""
+    plan = machine.plan
+    if calls_for & WITHIN_POOL:
+        sweeps = machine.completed[pool] // machine.sweep[pool]
+        exchange_rounds(
+            machine, pool, sweeps - 1, plan.rounds_within_pool, time,
+            record, streams, choose_pairs_within, log_weight,
+        )  # fmt: skip
+    if calls_for & AT_BARRIER:
+        exchange_rounds(
+            machine, ALL_POOLS, machine.passed[0], plan.rounds, time,
+            record, streams, choose_pairs, log_weight,
+        )  # fmt: skip
+        machine.passed[0] += 1
+
+
+@compiled
 def complete(
     machine: Coordinator,
     chain: int,
@@ -237,44 +298,19 @@ def complete(
     False means that this completion has not happened yet, because the record is full or because a
     great many deadlines come first: empty the record and call again.
     """
-    if not catch_up(machine, time, record, streams, choose_pairs, log_weight):
+    a_deadline_has_passed = machine.plan.every * (machine.passed[0] + 1) <= time
+    if a_deadline_has_passed and not catch_up(
+        machine, time, record, streams, choose_pairs, log_weight
+    ):
         return False
     if not has_room(record, 1 + 2 * most_draws(machine)):
         return False
-    plan = machine.plan
-    pool = machine.pool[chain]
-
-    machine.states[machine.replica[chain]] = outcome
-    machine.waiting[chain] = True
-    accepted = int(info[ACCEPTED])
-    write(record, chain, LOCAL_MOVE, accepted, machine.replica[chain], time, outcome)
-    record.totals[machine.rung[chain]] += info
-
-    machine.completed[pool] += 1
-    sweeps, rest = divmod(machine.completed[pool], machine.sweep[pool])
-    if rest == 0:
-        exchange_rounds(
-            machine, pool, sweeps - 1, plan.rounds_within_pool, time,
-            record, streams, choose_pairs_within, log_weight,
+    calls_for = settle(machine, chain, outcome, info, time, record)
+    if calls_for != NOTHING:
+        exchange_after(
+            machine, calls_for, machine.pool[chain], time,
+            record, streams, choose_pairs, choose_pairs_within, log_weight,
         )  # fmt: skip
-
-    if plan.moves_per_barrier == 0:
-        join_queue(machine, chain)
-        return True
-
-    machine.moves_left[chain] -= 1
-    if machine.moves_left[chain] > 0:
-        join_queue(machine, chain)
-        return True
-
-    machine.unfinished[0] -= 1
-    if machine.unfinished[0] == 0:
-        exchange_rounds(
-            machine, ALL_POOLS, machine.passed[0], plan.rounds, time,
-            record, streams, choose_pairs, log_weight,
-        )  # fmt: skip
-        machine.passed[0] += 1
-        start_sweep(machine)
     return True
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
@@ -16,6 +16,7 @@ from aptmc.errors import InputError, MoveFailed
 from aptmc.kernels.one_hit import prior_functions
 from aptmc.keys import REJECTION, Key, Streams, check_seed, open_streams, rewind
 from aptmc.problem import Abc
+from aptmc.processors import processors_available
 
 BLOCK = 10_000  # simulations between two looks at what has been found
 
@@ -91,6 +92,10 @@ def rejection(
                 attempt, open_streams(seed), float(tolerance), first, last, value,
                 problem.rejects_failures, hits, totals,
             )  # fmt: skip
+        except MoveFailed as failure:
+            key = Key(seed, 0, int(totals[CURRENT]), REJECTION)
+            located = MoveFailed(failure.reason, failure.parameters, None, key)
+            raise located from failure.__cause__
         except Exception:
             count = -1
         if count < 0:
@@ -99,7 +104,7 @@ def rejection(
         return hits[:count].copy(), totals
 
     starts = range(0, simulations, BLOCK)
-    workers = len(os.sched_getaffinity(0)) if threads is None else whole_number("threads", threads)
+    workers = processors_available() if threads is None else whole_number("threads", threads)
     if problem.is_compiled and workers > 1:
         with ThreadPoolExecutor(workers) as executor:
             blocks = list(executor.map(block, starts))
@@ -151,6 +156,7 @@ def try_block(
     return count
 
 
+@lru_cache(maxsize=8)
 def _attempt(problem: Abc, *, compiled: bool) -> Any:
     _, draw_from_prior = prior_functions(problem, compiled=compiled)
     simulate_into = problem.simulation(compiled=compiled)

@@ -16,7 +16,11 @@ def constant_hold(theta, rung, rng):
 
 
 def test_it_equals_virtual_time_with_constant_hold_times():
-    for schedule in (aptmc.Anytime(every=2.5), aptmc.Synchronous(moves=2)):
+    for schedule in (
+        aptmc.Anytime(every=2.5),
+        aptmc.Synchronous(moves=2),
+        aptmc.Uncorrected(every=2.5),
+    ):
         virtual, virtual_store = make_session(schedule)
         expected = VirtualTime(1, constant_hold).run(virtual, 500.0)
         real, store = make_session(schedule)

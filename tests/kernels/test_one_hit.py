@@ -15,7 +15,7 @@ from scipy import stats
 
 import aptmc
 from aptmc.chain import ACCEPTED, FAILURES, INFO_LENGTH, SIMULATIONS, WORK
-from aptmc.kernels import one_hit
+from aptmc.kernels import proposals
 from aptmc.keys import Key
 from tests.support.statistical import FALSE_ALARM
 
@@ -109,7 +109,7 @@ def test_truncated_proposals_are_corrected_for(truncate):
 
 
 def test_forgetting_the_mass_of_truncated_proposals_is_caught(monkeypatch):
-    monkeypatch.setattr(one_hit, "log_mass", lambda *arguments: 0.0)
+    monkeypatch.setattr(proposals, "log_mass", lambda *arguments: 0.0)
     problem = aptmc.Abc.early(simulated_distance.py_func, HALF_LINE)
     rng = np.random.default_rng(3)
     kernel = aptmc.OneHit(3.0, truncate=True, steps=4)

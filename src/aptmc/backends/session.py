@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from aptmc.chain import INFO_LENGTH, STATUS
-from aptmc.compiled import Floats, FloatTable, Integers
-from aptmc.coordinator import Coordinator, catch_up, complete, take_next
+from aptmc.compiled import Floats, FloatTable, Integers, interpreted
+from aptmc.coordinator import NOBODY, Coordinator, catch_up, complete, take_next
 from aptmc.errors import ExchangeFailed, MoveFailed, RunFailed, StopReason
 from aptmc.kernels import Kernel
 from aptmc.keys import MOVE, Key, Streams, rewind
 from aptmc.problem import Problem
 from aptmc.record import Record
+
+# From Python, handing over functions costs more than a completion that needs none of them.
+plain_complete = interpreted(complete)
 
 
 class Usage(NamedTuple):
@@ -52,6 +55,7 @@ class Session:
     choose_pairs_within: Callable[..., int]
     log_weight: Callable[[float, float], float]
     empty_record: Callable[[Record], None]
+    started_from: dict[int, int] = field(default_factory=dict)  # replicas of chains in flight
 
     @property
     def processors(self) -> int:
@@ -65,7 +69,10 @@ class Session:
 
     def take_next(self, pool: int) -> int:
         """The next chain to move in a pool, now in flight."""
-        return take_next(self.machine, pool)
+        chain = take_next(self.machine, pool)
+        if chain != NOBODY:
+            self.started_from[chain] = int(self.machine.replica[chain])
+        return chain
 
     def compute(self, chain: int) -> Outcome:
         """Compute the current move of a chain, in this process."""
@@ -84,8 +91,14 @@ class Session:
 
     def complete(self, chain: int, outcome: Outcome, time: float) -> None:
         """Report a finished move."""
+        if self.machine.plan.swaps_in_flight:
+            # Only the uncorrected schedule swaps a chain in flight: its move is applied to the
+            # state that it holds by now.
+            self.catch_up(time)
+            if self.machine.replica[chain] != self.started_from[chain]:
+                outcome = self.compute(chain)
         try:
-            while not complete(
+            while not plain_complete(
                 self.machine, chain, outcome.state, outcome.info, time, self.record, self.streams,
                 self.choose_pairs, self.choose_pairs_within, self.log_weight,
             ):  # fmt: skip

@@ -23,15 +23,18 @@ from aptmc.backends.events import (
     hold_model,
     run_until,
 )
-from aptmc.backends.session import Session, Usage, failed_exchange
+from aptmc.backends.session import Session, Usage, failed_exchange, plain_complete
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
-from aptmc.compiled import compiled_like, is_compiled
+from aptmc.compiled import compiled_like, interpreted, is_compiled
 from aptmc.coordinator import NOBODY
 from aptmc.errors import AptmcError, InputError, MoveFailed, RunFailed, StopReason
 from aptmc.keys import HOLD
 
 SECONDS_BETWEEN_PAUSES = 0.2
+# Around plain Python functions the loop is plain Python, down to where compiled code takes over
+# that needs no function of the user's: handing those over costs far more than a completion.
+PLAIN_RUN_UNTIL = interpreted(run_until, complete=plain_complete)
 MOST_COMPLETIONS = 1 << 40
 
 
@@ -81,7 +84,7 @@ class VirtualTime(Backend):
         if session.is_compiled and is_compiled(hold):
             hold = _with_signature(hold)
         else:
-            simulate = run_until.py_func  # type: ignore[attr-defined]
+            simulate = PLAIN_RUN_UNTIL
         flight = empty_flight(session.served, self.speed, session.machine.states.shape[1])
         stopped, failure = StopReason.BUDGET_SPENT, None
         status = PAUSED
@@ -112,8 +115,10 @@ class VirtualTime(Backend):
         elif status == STANDING:
             stopped = StopReason.FAILED
             failure = RunFailed(
-                f"virtual time stands still at {flight.now[0]}: hold gave 0 for {MOST_STANDING} "
-                "moves in a row; give hold times that are positive now and then"
+                f"virtual time stands still at {flight.now[0]}: "
+                + ("moves did no work" if self.hold is None else "hold gave 0")
+                + f" {MOST_STANDING} times in a row; give hold times that are positive now and "
+                "then, or proposals that the prior does not always refuse"
             )
         elapsed = budget if status == FINISHED else float(flight.now[0])
         unfinished = np.where(flight.chain != NOBODY, elapsed - flight.started, 0.0)

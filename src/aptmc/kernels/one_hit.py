@@ -22,11 +22,17 @@ from aptmc.chain import (
     value_column,
 )
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, FloatTable, compiled_like
+from aptmc.compiled import Floats, FloatTable, at_speed, compiled_like
 from aptmc.errors import InputError
 from aptmc.kernels.base import Kernel
-from aptmc.kernels.proposals import Scale, check_one_given, described, proposal_factors
-from aptmc.kernels.truncated import draw_truncated, log_mass
+from aptmc.kernels.proposals import (
+    Scale,
+    check_one_given,
+    described,
+    proposal_factors,
+    propose_normal,
+    propose_truncated,
+)
 from aptmc.ladder import Ladder
 from aptmc.problem import Abc, Problem
 from aptmc.problem.base import density_model
@@ -118,6 +124,8 @@ class OneHit(Kernel):
         value, log_prior = value_column(dimension), log_prior_column(dimension)
         simulate_into = abc.simulation(compiled=compiled)
         log_prior_at, draw_from_prior = prior_functions(abc, compiled=compiled)
+        propose = at_speed(propose_normal, compiled=compiled)
+        between_bounds = at_speed(propose_truncated, compiled=compiled)
 
         def simulate(row: Floats, rng: Any, tolerance: float, info: Floats) -> bool:
             """Whether a simulation hits. Failures are counted, or noted in the status."""
@@ -145,7 +153,6 @@ class OneHit(Kernel):
             factor = tuning[BOUNDS + 2 * dimension :].reshape(dimension, dimension)
             proposal = np.empty_like(state)
             rival = np.empty_like(state)
-            normals = np.empty(dimension)
             outcome[:] = state
             info[:] = 0.0
             for _ in range(int(tuning[STEPS])):
@@ -162,22 +169,13 @@ class OneHit(Kernel):
 
                 log_ratio = 0.0  # of the proposal densities, back over forth
                 if tuning[IS_TRUNCATED] != 0.0:
-                    if not ((lower < outcome[:dimension]) & (outcome[:dimension] < upper)).all():
-                        continue  # exchanged in from beyond the bounds: no proposal leads back
-                    for i in range(dimension):
-                        here, scale = outcome[i], factor[i, i]
-                        there = draw_truncated(rng, here, scale, lower[i], upper[i])
-                        log_ratio += log_mass(here, scale, lower[i], upper[i])
-                        log_ratio -= log_mass(there, scale, lower[i], upper[i])
-                        proposal[i] = there
+                    log_ratio = between_bounds(
+                        rng, dimension, factor, lower, upper, outcome, proposal
+                    )
+                    if log_ratio == -math.inf:
+                        continue
                 else:
-                    for i in range(dimension):
-                        normals[i] = rng.standard_normal()
-                    for i in range(dimension):
-                        step = 0.0
-                        for j in range(i + 1):
-                            step += factor[i, j] * normals[j]
-                        proposal[i] = outcome[i] + step
+                    propose(rng, dimension, factor, outcome, proposal)
                 proposal[log_prior] = log_prior_at(proposal[:dimension])
                 log_ratio += proposal[log_prior] - outcome[log_prior]
                 if not accepts(log_ratio, rng.random()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.checks import numbers
-from aptmc.compiled import FloatTables
+from aptmc.compiled import Floats, FloatTable, FloatTables, Generator, compiled
 from aptmc.errors import InputError
+from aptmc.kernels.truncated import draw_truncated, log_mass
 
 Scale = float | Mapping[str, float] | npt.ArrayLike
 
@@ -71,3 +73,44 @@ def _covariance_factors(covariance: Any, rungs: int, dimension: int) -> FloatTab
     if not symmetric:
         raise InputError(f"covariance must be symmetric and positive definite, got {covariance!r}")
     return np.ascontiguousarray(np.broadcast_to(factors, (rungs, dimension, dimension)))
+
+
+@compiled
+def propose_normal(
+    rng: Generator, dimension: int, factor: FloatTable, here: Floats, there: Floats
+) -> None:
+    """Write a normal proposal around `here` to the beginning of `there`."""
+    normals = np.empty(dimension)
+    for i in range(dimension):
+        normals[i] = rng.standard_normal()
+    for i in range(dimension):
+        step = 0.0
+        for j in range(i + 1):
+            step += factor[i, j] * normals[j]
+        there[i] = here[i] + step
+
+
+@compiled
+def propose_truncated(
+    rng: Generator,
+    dimension: int,
+    factor: FloatTable,
+    lower: Floats,
+    upper: Floats,
+    here: Floats,
+    there: Floats,
+) -> float:
+    """The same between bounds; gives the log of the proposal densities' ratio, back over forth.
+
+    From beyond the bounds no proposal leads back: the ratio is zero, and nothing is proposed.
+    """
+    log_ratio = 0.0
+    for i in range(dimension):
+        if not lower[i] < here[i] < upper[i]:
+            return -math.inf
+    for i in range(dimension):
+        scale = factor[i, i]
+        there[i] = draw_truncated(rng, here[i], scale, lower[i], upper[i])
+        log_ratio += log_mass(here[i], scale, lower[i], upper[i])
+        log_ratio -= log_mass(there[i], scale, lower[i], upper[i])
+    return log_ratio

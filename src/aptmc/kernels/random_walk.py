@@ -20,10 +20,16 @@ from aptmc.chain import (
     value_column,
 )
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, FloatTable
+from aptmc.compiled import Floats, FloatTable, at_speed
 from aptmc.errors import InputError
 from aptmc.kernels.base import Kernel
-from aptmc.kernels.proposals import Scale, check_one_given, described, proposal_factors
+from aptmc.kernels.proposals import (
+    Scale,
+    check_one_given,
+    described,
+    proposal_factors,
+    propose_normal,
+)
 from aptmc.ladder import Ladder
 from aptmc.problem import Problem
 from aptmc.problem.density import DensityProblem
@@ -66,6 +72,7 @@ class RandomWalk(Kernel):
         density = _density(problem)
         dimension, log_weight = density.dimension, density.log_weight()
         evaluate = density.evaluation(compiled=compiled)
+        propose = at_speed(propose_normal, compiled=compiled)
         value, log_prior = value_column(dimension), log_prior_column(dimension)
 
         def move(
@@ -79,18 +86,11 @@ class RandomWalk(Kernel):
             steps = int(tuning[0])
             factor = tuning[1:].reshape(dimension, dimension)
             proposal = np.empty_like(state)
-            normals = np.empty(dimension)
             outcome[:] = state
             info[:] = 0.0
             info[WORK] = steps
             for _ in range(steps):
-                for i in range(dimension):
-                    normals[i] = rng.standard_normal()
-                for i in range(dimension):
-                    step = 0.0
-                    for j in range(i + 1):
-                        step += factor[i, j] * normals[j]
-                    proposal[i] = outcome[i] + step
+                propose(rng, dimension, factor, outcome, proposal)
                 evaluate(proposal)
                 if not (proposal[value] < math.inf and proposal[log_prior] < math.inf):
                     outcome[:] = proposal

@@ -12,10 +12,10 @@ _ROOT_HALF = math.sqrt(0.5)
 @compiled
 def log_mass(mean: float, scale: float, lower: float, upper: float) -> float:
     """Log of the probability that a normal lies between the bounds."""
-    below = 0.5 * math.erfc(-(lower - mean) / scale * _ROOT_HALF)
-    above = 0.5 * math.erfc((upper - mean) / scale * _ROOT_HALF)
-    # The mean lies between the bounds, so neither tail is more than one half.
-    return math.log(1.0 - below - above)
+    # The mean lies between the bounds, so both terms are positive: nothing cancels.
+    left = math.erf((mean - lower) / scale * _ROOT_HALF)
+    right = math.erf((upper - mean) / scale * _ROOT_HALF)
+    return math.log(0.5 * (left + right))
 
 
 @compiled

@@ -65,6 +65,10 @@ def grow(prey: float, exponent: float, rng: Any) -> float:
 # of branching. Random numbers are drawn before they are needed, because a call in the middle would
 # push everything computed so far out of the registers; counts are integers, which survive a call.
 # numpy's rules for division, because a check for 0 costs as much as a branch.
+#
+# Random numbers are half of the work, so one uniform number chooses two events. Among the numbers
+# that choose an event it is uniform still: where it lies there, between 0 and `width`, chooses the
+# next. Nothing is lost by this: every pair of events has its own interval of the first number.
 @njit(nogil=True, error_model="numpy")
 def advance(
     theta: Any, prey: float, predators: float, duration: float, rng: Any
@@ -81,9 +85,11 @@ def advance(
     events = 0
     if prey > 0.0 and predators > 0.0:
         x, y = int(prey), int(predators)
+        mark = width = 0.0
         while x > 0 and y > 0:
+            if events % 2 == 0:
+                mark, width = rng.random(), 1.0
             wait = rng.standard_exponential()
-            mark = rng.random()
             births = birth * x
             deaths = death * y
             meals = predation * x * y
@@ -93,11 +99,16 @@ def advance(
                 # The pending event is forgotten: waiting times have no memory.
                 return float(x), float(y), float(events)
             events += 1
+            not_deaths = births + meals
             mark *= total
-            is_birth = int(mark < births)
-            is_not_death = int(mark < births + meals)
-            x += 2 * is_birth - is_not_death
-            y += 2 * is_not_death - is_birth - 1
+            is_birth = mark < births * width
+            is_not_death = mark < not_deaths * width
+            x += 2 * int(is_birth) - int(is_not_death)
+            y += 2 * int(is_not_death) - int(is_birth) - 1
+            below = births if is_not_death else not_deaths
+            chosen = meals if is_not_death else deaths
+            mark -= width * (0.0 if is_birth else below)
+            width *= births if is_birth else chosen
         prey, predators = float(x), float(y)
     if prey > 0.0:
         return grow(prey, birth * left, rng), 0.0, events + 1.0

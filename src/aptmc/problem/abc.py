@@ -14,10 +14,15 @@ from aptmc.compiled import Floats, compiled_like, is_compiled
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.prior import Prior
-from aptmc.problem.simulation import PlainSimulator, compiled_simulation, simulation_model
+from aptmc.problem.simulation import (
+    PlainSimulator,
+    SimulationFailed,
+    compiled_simulation,
+    simulation_model,
+)
 from aptmc.problem.weights import tolerance_log_weight
 
-START_SIMULATIONS = 200_000
+START_SIMULATIONS = 1_000_000
 
 
 @final
@@ -34,7 +39,7 @@ class Abc(Problem):
     :param on_error: "raise" stops the run with an error that names parameters, rung and key when a
         simulation raises or gives NaN, a negative distance or data of the wrong length; "reject"
         counts it as a miss, and `run.failures` says how many there were
-    :param start_simulations: how many simulations may be spent to find a first state of each chain
+    :param start_simulations: how many simulations may be spent to find the chains' first states
 
     Compiled end to end if the functions are numba functions and the prior's families are known.
 
@@ -69,7 +74,7 @@ class Abc(Problem):
         data = numbers(observed)
         if data is None or data.size == 0:
             raise InputError(f"observed must be an array of finite numbers, got {observed!r}")
-        target = np.atleast_1d(data if summary is None else np.asarray(summary(data), dtype=float))
+        target = np.atleast_1d(data if summary is None else _summarised(summary, data))
         simulator = PlainSimulator(simulate, target, distance, summary)
         functions = [simulate, distance] if summary is None else [simulate, distance, summary]
         self._set_up(
@@ -156,21 +161,23 @@ class Abc(Problem):
         """A function like `aptmc.problem.simulation.simulation_model`."""
         if compiled:
             body = compiled_simulation(self.simulator, self.dimension, self.rejects_failures)
-            return compiled_like(simulation_model, body)
+            try:
+                return compiled_like(simulation_model, body)
+            except Exception as error:
+                raise InputError(
+                    f"{self.function_name} and what is applied to its result cannot be compiled "
+                    "together: check what each takes and returns, or leave out @njit to have them "
+                    f"called from Python. numba says: {error}"
+                ) from error
 
         def simulate_into(row: Floats, rng: np.random.Generator, tolerance: float) -> float:
             try:
                 return self.simulator.simulate_into(row, rng, tolerance, self.dimension)
-            except MoveFailed:
-                raise
-            except Exception as error:
+            except SimulationFailed as failure:
                 if self.rejects_failures:
                     row[value_column(self.dimension)] = np.nan
                     return 1.0
-                raise MoveFailed(
-                    f"{self.function_name} raised {type(error).__name__}: {error}",
-                    self.describe(row),
-                ) from error
+                raise MoveFailed(str(failure), self.describe(row)) from failure.__cause__
 
         return simulate_into
 
@@ -182,3 +189,17 @@ class Abc(Problem):
                 f"the distance of a simulation is {distance}, must be 0 or more,",
                 self.describe(row),
             )
+
+
+def _summarised(summary: Callable[..., Any], data: npt.NDArray[np.float64]) -> Floats:
+    """The summary of the data, which is all that simulations are compared with."""
+    try:
+        value = summary(data)
+    except Exception as error:
+        raise InputError(
+            f"summary raised {type(error).__name__} for the observed data: {error}"
+        ) from error
+    target = numbers(value)
+    if target is None or target.size == 0:
+        raise InputError(f"summary must give finite numbers for the observed data, got {value!r}")
+    return target

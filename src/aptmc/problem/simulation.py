@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from aptmc.chain import state_width, value_column
 from aptmc.compiled import Floats, Generator
@@ -19,6 +21,10 @@ def simulation_model(row: Floats, rng: Generator, tolerance: float) -> float:
     exact value does not matter.
     """
     raise NotImplementedError("a model of the signature, not to be called")
+
+
+class SimulationFailed(Exception):
+    """One of the user's functions failed; the message says which, and how."""
 
 
 @dataclass(frozen=True)
@@ -39,28 +45,30 @@ class PlainSimulator:
     def simulate_into(
         self, row: Floats, rng: np.random.Generator, tolerance: float, dimension: int
     ) -> float:
-        """Like `simulation_model`. Errors are the user's own, or say what was wrong."""
+        """Like `simulation_model`, but errors say which function was wrong."""
         theta = row[:dimension].copy()
         work = 1.0
         if self.distance is None:
-            result = self.simulate(theta, rng, tolerance)
+            result = _call("simulated_distance", self.simulate, theta, rng, tolerance)
             if self.counts_work:
-                result, work = result
-            row[value_column(dimension)] = _number(result, "simulated_distance")
-            return float(work)
-        simulated = np.asarray(self.simulate(theta, rng), dtype=float)
+                result, work = _distance_and_work(result)
+            row[value_column(dimension)] = _number("simulated_distance", result)
+            return work
+        simulated = _floats("simulate", _call("simulate", self.simulate, theta, rng))
         if self.summary is not None:
-            simulated = np.asarray(self.summary(simulated), dtype=float)
+            simulated = _floats("summary", _call("summary", self.summary, simulated))
         simulated = np.atleast_1d(simulated)
         assert self.observed is not None
         if simulated.shape != self.observed.shape:
-            raise ValueError(
-                f"simulated data have shape {simulated.shape}, observed have {self.observed.shape}"
+            raise SimulationFailed(
+                f"simulated data have shape {simulated.shape}, observed have {self.observed.shape},"
             )
         kept = state_width(dimension)
         if row.size > kept:
             row[kept:] = simulated.ravel()
-        row[value_column(dimension)] = _number(self.distance(simulated, self.observed), "distance")
+        # A copy of the data, so that a function which changes its argument does no harm.
+        away = _call("distance", self.distance, simulated, self.observed.copy())
+        row[value_column(dimension)] = _number("distance", away)
         return work
 
 
@@ -75,6 +83,9 @@ def compiled_simulation(
 
         def simulate_into(row: Any, rng: Any, tolerance: float) -> float:
             row[value], work = simulate(row[:dimension].copy(), rng, tolerance)
+            if not 0.0 <= work < math.inf:
+                row[value] = np.nan
+                return 1.0
             return work  # type: ignore[no-any-return]
 
     elif simulator.distance is None:
@@ -89,7 +100,8 @@ def compiled_simulation(
         summary = simulator.summary or _as_it_is()
 
         def simulate_into(row: Any, rng: Any, tolerance: float) -> float:
-            simulated = summary(simulate(row[:dimension].copy(), rng)).astype(np.float64)
+            data = np.asarray(simulate(row[:dimension].copy(), rng), np.float64)
+            simulated = np.atleast_1d(np.asarray(summary(data), np.float64))
             if simulated.shape != observed.shape:
                 row[value] = np.nan
                 return 1.0
@@ -122,8 +134,43 @@ def _as_it_is() -> Callable[..., Any]:
     return njit(lambda data: data)  # type: ignore[no-any-return]
 
 
-def _number(value: Any, name: str) -> float:
-    number = np.asarray(value)
+def _call(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise SimulationFailed(f"{name} raised {type(error).__name__}: {error}") from error
+
+
+def _array(value: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError:  # ragged
+        return np.empty(0, dtype=object)
+
+
+def _floats(name: str, value: Any) -> npt.NDArray[np.float64]:
+    array = _array(value)
+    if array.dtype.kind not in "iufb":
+        raise SimulationFailed(f"{name} returned {value!r}, must be an array of numbers,")
+    return array.astype(np.float64, copy=False)
+
+
+def _number(name: str, value: Any) -> float:
+    number = _array(value)
     if number.ndim != 0 or number.dtype.kind not in "iufb":
-        raise TypeError(f"{name} returned {value!r}, must be a single number")
+        raise SimulationFailed(f"{name} returned {value!r}, must be a single number,")
     return float(number)
+
+
+def _distance_and_work(value: Any) -> tuple[Any, float]:
+    try:
+        distance, work = value
+        work = _number("simulated_distance", work)
+    except (TypeError, ValueError, SimulationFailed):
+        work = math.nan
+    if not 0.0 <= work < math.inf:
+        raise SimulationFailed(
+            f"simulated_distance returned {value!r}, must be a pair of a distance and a finite "
+            "amount of work,"
+        )
+    return distance, work

@@ -1,0 +1,164 @@
+"""What does the anytime schedule buy? A tolerance of 0.4, which the paper could not afford.
+
+All samplers do the same work in all; processors differ in number. The measure is the mean squared
+error of the posterior means over independent runs, beside the autocorrelation time, which flatters
+whoever swaps the same states to and fro.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import aptmc
+from aptmc.models import lotka_volterra as model
+from experiments.lotka_volterra.measures import Measured, measure
+from experiments.lotka_volterra.samplers import PARAMETERS, Sampler
+
+RUNGS = 12
+TOLERANCES = 0.4 * (3.0 / 0.4) ** (np.arange(RUNGS) / (RUNGS - 1))
+# The paper's variances grow about as the square of the tolerance: 0.008 at 1.
+SETTINGS = model.Settings(TOLERANCES, np.outer(0.008 * TOLERANCES**2, [1.0, 1e-2, 1.0]), upper=3.0)
+CAP = 100
+WORK = 4e8  # events of a run on all processors together
+
+SYNCHRONOUS = Sampler("synchronous", SETTINGS, 4, aptmc.Shared(), aptmc.Synchronous(), cap=CAP)
+RULES: dict[str, type[aptmc.Rule]] = {
+    "pairs": aptmc.Alternating,
+    "rung parity": aptmc.RungParity,
+    "reassignment": aptmc.Reassignment,
+}
+
+
+def sweep_time(processors: int, pools: Any) -> float:
+    """Time in which so many moves are completed as there are chains, from a pilot run."""
+    pilot = Sampler("pilot", SETTINGS, processors, pools, aptmc.Anytime(1e5), cap=CAP)
+    run = pilot.run(2e7 / processors, seed=0)
+    chains = RUNGS * pools.chains_per_rung
+    return run.elapsed * chains / max(run.completions, 1)
+
+
+def anytime(
+    rule: str, processors: int, pools: Any, *, stretch: float = 1.0, sweep: float | None = None
+) -> Sampler:
+    """An anytime sampler whose deadlines are `stretch` sweeps apart."""
+    every = stretch * (sweep or sweep_time(processors, pools))
+    kind = "partitioned" if isinstance(pools, aptmc.Partitioned) else "shared"
+    name = f"anytime, {rule}, {kind}, {pools.chains_per_rung} per rung, {stretch:g} sweeps"
+    schedule = aptmc.Anytime(every, exchange=RULES[rule]())
+    return Sampler(name, SETTINGS, processors, pools, schedule, cap=CAP)
+
+
+def samplers() -> list[Sampler]:
+    """The comparison, the most telling first."""
+    one, two, four = aptmc.Shared(1), aptmc.Shared(2), aptmc.Shared(4)
+    return [
+        SYNCHRONOUS,
+        anytime("pairs", 4, one),
+        anytime("reassignment", 4, one),
+        anytime("reassignment", 4, two),
+        anytime("rung parity", 4, two),
+        anytime("pairs", 4, aptmc.Partitioned(1)),
+        anytime("reassignment", 4, four),
+        anytime("reassignment", 4, one, stretch=0.25),
+        anytime("reassignment", 4, one, stretch=4.0),
+        anytime("pairs", 4, one, stretch=0.25),
+        replace(SYNCHRONOUS, name="synchronous, 2 per rung", processors=16, pools=two),
+        anytime("pairs", 16, two),
+        anytime("reassignment", 16, two),
+        replace(SYNCHRONOUS, name="synchronous, 6 per rung", processors=64, pools=aptmc.Shared(6)),
+        anytime("pairs", 64, aptmc.Shared(6)),
+        anytime("reassignment", 64, aptmc.Shared(6)),
+    ]
+
+
+def capped_samplers() -> list[Sampler]:
+    """One sampler with races of different lengths, at the same deadlines."""
+    chosen = anytime("pairs", 4, aptmc.Shared(1))
+    caps = (1, 3, 10, 30, 100, 300, 1000, None)
+    return [replace(chosen, name=f"cap {cap}", cap=cap) for cap in caps]
+
+
+def summary(measured: Measured) -> dict[str, Any]:
+    """The numbers that the table needs, small enough to keep."""
+    means = {
+        name: [float(np.concatenate(run.series[name]).mean()) for run in measured.runs]
+        for name in PARAMETERS
+    }
+    squares = {
+        name: [float((np.concatenate(run.series[name]) ** 2).mean()) for run in measured.runs]
+        for name in PARAMETERS
+    }
+    return {
+        "name": measured.sampler.name,
+        "processors": measured.sampler.processors,
+        "budget": measured.budget,
+        "idle": measured.idle.value,
+        "round_trips": [run.round_trips for run in measured.runs],
+        "completions": [run.completions for run in measured.runs],
+        "draws": [run.draws for run in measured.runs],
+        "means": means,
+        "squares": squares,
+        "ess": {name: measured.ess(name) for name in PARAMETERS},
+    }
+
+
+def run_all(chosen: list[Sampler], path: Path, *, scale: float, runs: int) -> list[dict[str, Any]]:
+    """Measure all samplers; each result is kept in a line of a file as soon as it is there."""
+    path.unlink(missing_ok=True)
+    results = []
+    for sampler in chosen:
+        measured = measure(sampler, budget=scale * WORK / sampler.processors, runs=runs)
+        results.append(summary(measured))
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(results[-1]) + "\n")
+    return results
+
+
+def table(results: list[dict[str, Any]]) -> str:
+    """Per 10^9 events: effective draws by mean squared error and by autocorrelation."""
+    truth = {name: _pooled(results, "means", name) for name in PARAMETERS}
+    variance = {name: _pooled(results, "squares", name) - truth[name] ** 2 for name in PARAMETERS}
+    lines = [
+        "| processors | sampler | idle | moves of a chain | round trips | effective draws by mean "
+        "squared error | gain | by autocorrelation |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    base: dict[int, float] = {}
+    for result in results:
+        events = result["budget"] * result["processors"] / 1e9
+        effective = [
+            variance[name] / np.mean((np.array(result["means"][name]) - truth[name]) ** 2) / events
+            for name in PARAMETERS
+        ]
+        # Each is a variance over n runs, so its relative error is sqrt(2 / n).
+        geometric = float(np.exp(np.mean(np.log(effective))))
+        base.setdefault(result["processors"], geometric)
+        chains = RUNGS * _chains_per_rung(result["name"])
+        cells = [
+            str(result["processors"]),
+            result["name"],
+            f"{result['idle']:.0%}",
+            f"{np.mean(result['completions']) / chains / events:.0f}",
+            f"{np.mean(result['round_trips']) / events:.0f}",
+            " / ".join(f"{value:.0f}" for value in effective),
+            f"{geometric / base[result['processors']]:.1f}",
+            " / ".join(f"{result['ess'][name]:.0f}" for name in PARAMETERS),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _pooled(results: list[dict[str, Any]], kind: str, name: str) -> float:
+    """Over all samplers, each weighed by the precision of its mean."""
+    values = [np.array(result[kind][name]) for result in results]
+    weights = np.array([1.0 / (value.var(ddof=1) / value.size) for value in values])
+    return float(np.average([value.mean() for value in values], weights=weights))
+
+
+def _chains_per_rung(name: str) -> int:
+    return int(name.split(" per rung")[0].split()[-1]) if "per rung" in name else 1
