@@ -24,7 +24,7 @@ def main() -> None:
     if options.experiment == "one":
         measured = one_processor.measure_all(scale=options.scale, runs=options.runs or 9)
         text = one_processor.table(measured)
-        draw_autocorrelation(measured[:3], output / "one_autocorrelation.png")
+        draw_autocorrelation(measured[1:4], output / "one_autocorrelation.png")
     elif options.experiment == "several":
         measured = several_processors.measure_all(scale=options.scale, runs=options.runs or 9)
         text = several_processors.table(measured) + "\n\n"

@@ -221,7 +221,7 @@ def take_next(machine: Coordinator, pool: int) -> int:
     return int(chain)
 
 
-@compiled
+@inlined
 def settle(
     machine: Coordinator, chain: int, outcome: Floats, info: Floats, time: float, record: Record
 ) -> int:
