@@ -24,9 +24,9 @@ SIMULATIONS = 3  # how many there were, if the problem has a simulator
 FAILURES = 4  # how many of them failed and were counted as misses
 INFO_LENGTH = 5
 
-# Values of info[STATUS].
-FINE = 0.0
-BAD_VALUE = 1.0  # a user's function gave what it must not; `outcome` holds the parameters
+# The value of info[STATUS], which is otherwise 0, when a user's function gave what it must not;
+# `outcome` then holds the parameters.
+BAD_VALUE = 1.0
 
 
 def value_column(dimension: int) -> int:

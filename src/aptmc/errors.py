@@ -54,6 +54,12 @@ class MoveFailed(RunFailed):
         self.rung = rung
         self.key = key
 
+    def located(self, rung: int | None, key: Key) -> MoveFailed:
+        """The same failure, with the rung and the key by which it can be run again."""
+        failure = MoveFailed(self.reason, self.parameters, rung, key)
+        failure.__cause__ = self.__cause__
+        return failure
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.reason, self.parameters, self.rung, self.key)
 

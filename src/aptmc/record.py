@@ -15,7 +15,7 @@ from aptmc.chain import INFO_LENGTH
 from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, inlined
 
 LOCAL_MOVE, EXCHANGE_MOVE = 0, 1
-NOWHERE, COLDEST, HOTTEST = 0, 1, 2
+COLDEST, HOTTEST = 1, 2  # ends of the ladder; 0 is neither
 
 
 class Record(NamedTuple):

@@ -94,8 +94,7 @@ def rejection(
             )  # fmt: skip
         except MoveFailed as failure:
             key = Key(seed, 0, int(totals[CURRENT]), REJECTION)
-            located = MoveFailed(failure.reason, failure.parameters, None, key)
-            raise located from failure.__cause__
+            raise failure.located(None, key) from failure.__cause__
         except Exception:
             count = -1
         if count < 0:
@@ -175,7 +174,5 @@ def _failure(problem: Abc, tolerance: float, key: Key) -> MoveFailed:
         _attempt(problem, compiled=False)(key.generator(), tolerance, row)
         problem.check(row)
     except MoveFailed as failure:
-        located = MoveFailed(failure.reason, failure.parameters, None, key)
-        located.__cause__ = failure.__cause__
-        return located
+        return failure.located(None, key)
     return MoveFailed("a simulation failed, once,", problem.describe(row), None, key)

@@ -31,15 +31,15 @@ def first_states(
         # Chains of a rung share out what was found for it.
         turns = [iter(states * layout.rung.size) for states in found]
         return np.array([next(turns[rung]) for rung in layout.rung])
+    if not isinstance(problem, DensityProblem):
+        raise InputError(f"no way is known to start a problem of kind {type(problem).__name__}")
     states = np.empty((layout.rung.size, problem.width))
-    if isinstance(problem, DensityProblem):
-        for chain, rung in enumerate(layout.rung.tolist()):
-            key = Key(seed, chain, 0, START)
-            try:
-                states[chain] = problem.start(key.generator())
-            except MoveFailed as failure:
-                located = MoveFailed(failure.reason, failure.parameters, rung, key)
-                raise located from failure.__cause__
+    for chain, rung in enumerate(layout.rung.tolist()):
+        key = Key(seed, chain, 0, START)
+        try:
+            states[chain] = problem.start(key.generator())
+        except MoveFailed as failure:
+            raise failure.located(rung, key) from failure.__cause__
     return states
 
 
@@ -107,8 +107,7 @@ class _Search:
             self.move(level, tuning, state, key.generator(), outcome, info)
             failed = bool(info[STATUS])
         except MoveFailed as failure:
-            located = MoveFailed(failure.reason, failure.parameters, rung, key)
-            raise located from failure.__cause__
+            raise failure.located(rung, key) from failure.__cause__
         except Exception:
             failed = True
         if failed:
@@ -118,8 +117,7 @@ class _Search:
                 plain(level, tuning, state, key.generator(), outcome, info)
                 self.problem.check(outcome)
             except MoveFailed as failure:
-                located = MoveFailed(failure.reason, failure.parameters, rung, key)
-                raise located from failure.__cause__
+                raise failure.located(rung, key) from failure.__cause__
             where = self.problem.describe(outcome)
             raise MoveFailed("a move failed, once,", where, rung, key)
         # A step that the prior refuses counts as one, or the search might never end.

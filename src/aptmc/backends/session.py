@@ -133,9 +133,7 @@ class Session:
             reason = "a move failed, once," if error is None else f"a move raised {error!r}, once,"
             failure = MoveFailed(reason, self.problem.describe(state))
             failure.__cause__ = error
-        located = MoveFailed(failure.reason, failure.parameters, rung, key)
-        located.__cause__ = failure.__cause__
-        return located
+        return failure.located(rung, key)
 
     def _fail_again(self, rung: int, key: Key, state: Floats) -> MoveFailed | None:
         outcome = Outcome(state.copy(), np.zeros(INFO_LENGTH))
