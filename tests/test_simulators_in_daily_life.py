@@ -269,6 +269,7 @@ def run_again(failure: Failure) -> None:
 def first_state(problem: Any, chain: int) -> Any:
     layout = aptmc.Shared().layout(LADDER, 1)
     session = build_session(problem, LADDER, KERNEL, SCHEDULE, layout, "all", SEED, MemoryStore())
+    session.begin()
     return session.machine.states[chain].copy()
 
 

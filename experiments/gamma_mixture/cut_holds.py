@@ -65,12 +65,13 @@ def run_with_cut_holds(
     layout = aptmc.Shared().layout(LADDER, 1)
     kernel = aptmc.RandomWalk(STEP)
     session = build_session(problem(), LADDER, kernel, schedule, layout, "coldest", seed, store)
+    session.begin()
     hold = _compiled_hold(power)
     now = 0.0
     while now < budget:
         now = run_cutting_holds(
             now, budget, session.machine, session.record, session.streams, session.choose_pairs,
-            session.log_weight, session.move, session.tuning, hold,
+            session.log_weight, session.mover.move, session.tuning, hold,
         )  # fmt: skip
         session.flush()
     width = session.machine.states.shape[1]

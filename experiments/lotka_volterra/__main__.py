@@ -17,6 +17,7 @@ def main() -> None:
     parser.add_argument("experiment", choices=["one", "several", "gain", "cap"])
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full length")
     parser.add_argument("--runs", type=int, help="independent runs (default: 9, 9, 20, 20)")
+    parser.add_argument("--cap", type=int, default=1, help="of the races in gain; 0: none")
     parser.add_argument("--output", type=Path, default=Path("results/lotka_volterra"))
     options = parser.parse_args()
     output: Path = options.output
@@ -33,7 +34,10 @@ def main() -> None:
         partitioned = [result.sampler for result in measured[2:4]]
         draw_timelines(partitioned, output / "timelines.png", budget=5e6)
     else:
-        chosen = gain.samplers() if options.experiment == "gain" else gain.capped_samplers()
+        cap = options.cap or None
+        chosen = gain.samplers(cap) if options.experiment == "gain" else gain.capped_samplers()
+        if options.experiment == "gain":
+            options.experiment = f"gain_{cap}"
         path = output / f"{options.experiment}.jsonl"
         text = gain.table(gain.run_all(chosen, path, scale=options.scale, runs=options.runs or 20))
     (output / f"{options.experiment}.md").write_text(text + "\n", encoding="utf-8")

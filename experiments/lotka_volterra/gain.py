@@ -8,7 +8,6 @@ whoever swaps the same states to and fro.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,8 @@ RUNGS = 12
 TOLERANCES = 0.4 * (3.0 / 0.4) ** (np.arange(RUNGS) / (RUNGS - 1))
 # The paper's variances grow about as the square of the tolerance: 0.008 at 1.
 SETTINGS = model.Settings(TOLERANCES, np.outer(0.008 * TOLERANCES**2, [1.0, 1e-2, 1.0]), upper=3.0)
-CAP = 100
 WORK = 4e8  # events of a run on all processors together
 
-SYNCHRONOUS = Sampler("synchronous", SETTINGS, 4, aptmc.Shared(), aptmc.Synchronous(), cap=CAP)
 RULES: dict[str, type[aptmc.Rule]] = {
     "pairs": aptmc.Alternating,
     "rung parity": aptmc.RungParity,
@@ -34,53 +31,59 @@ RULES: dict[str, type[aptmc.Rule]] = {
 }
 
 
-def sweep_time(processors: int, pools: Any) -> float:
+def sweep_time(processors: int, pools: Any, cap: int | None) -> float:
     """Time in which so many moves are completed as there are chains, from a pilot run."""
-    pilot = Sampler("pilot", SETTINGS, processors, pools, aptmc.Anytime(1e5), cap=CAP)
+    pilot = Sampler("pilot", SETTINGS, processors, pools, aptmc.Anytime(1e5), cap=cap)
     run = pilot.run(2e7 / processors, seed=0)
     chains = RUNGS * pools.chains_per_rung
     return run.elapsed * chains / max(run.completions, 1)
 
 
 def anytime(
-    rule: str, processors: int, pools: Any, *, stretch: float = 1.0, sweep: float | None = None
+    rule: str, processors: int, pools: Any, *, cap: int | None, stretch: float = 1.0
 ) -> Sampler:
     """An anytime sampler whose deadlines are `stretch` sweeps apart."""
-    every = stretch * (sweep or sweep_time(processors, pools))
+    every = stretch * sweep_time(processors, pools, cap)
     kind = "partitioned" if isinstance(pools, aptmc.Partitioned) else "shared"
-    name = f"anytime, {rule}, {kind}, {pools.chains_per_rung} per rung, {stretch:g} sweeps"
+    name = f"anytime, {rule}, {kind}, {pools.chains_per_rung} per rung, {stretch:g} sweeps, "
     schedule = aptmc.Anytime(every, exchange=RULES[rule]())
-    return Sampler(name, SETTINGS, processors, pools, schedule, cap=CAP)
+    return Sampler(name + f"cap {cap}", SETTINGS, processors, pools, schedule, cap=cap)
 
 
-def samplers() -> list[Sampler]:
+def synchronous(processors: int, pools: Any, *, cap: int | None) -> Sampler:
+    """Classical parallel tempering: everybody waits for the slowest move."""
+    name = f"synchronous, {pools.chains_per_rung} per rung, cap {cap}"
+    return Sampler(name, SETTINGS, processors, pools, aptmc.Synchronous(), cap=cap)
+
+
+def samplers(cap: int | None) -> list[Sampler]:
     """The comparison, the most telling first."""
-    one, two, four = aptmc.Shared(1), aptmc.Shared(2), aptmc.Shared(4)
+    one, two, four, six = (aptmc.Shared(chains) for chains in (1, 2, 4, 6))
     return [
-        SYNCHRONOUS,
-        anytime("pairs", 4, one),
-        anytime("reassignment", 4, one),
-        anytime("reassignment", 4, two),
-        anytime("rung parity", 4, two),
-        anytime("pairs", 4, aptmc.Partitioned(1)),
-        anytime("reassignment", 4, four),
-        anytime("reassignment", 4, one, stretch=0.25),
-        anytime("reassignment", 4, one, stretch=4.0),
-        anytime("pairs", 4, one, stretch=0.25),
-        replace(SYNCHRONOUS, name="synchronous, 2 per rung", processors=16, pools=two),
-        anytime("pairs", 16, two),
-        anytime("reassignment", 16, two),
-        replace(SYNCHRONOUS, name="synchronous, 6 per rung", processors=64, pools=aptmc.Shared(6)),
-        anytime("pairs", 64, aptmc.Shared(6)),
-        anytime("reassignment", 64, aptmc.Shared(6)),
+        synchronous(4, one, cap=cap),
+        anytime("pairs", 4, one, cap=cap),
+        anytime("reassignment", 4, one, cap=cap),
+        anytime("reassignment", 4, two, cap=cap),
+        anytime("pairs", 4, two, cap=cap),
+        anytime("rung parity", 4, two, cap=cap),
+        anytime("reassignment", 4, four, cap=cap),
+        anytime("pairs", 4, aptmc.Partitioned(1), cap=cap),
+        anytime("reassignment", 4, two, stretch=0.25, cap=cap),
+        anytime("reassignment", 4, two, stretch=4.0, cap=cap),
+        anytime("pairs", 4, one, stretch=0.25, cap=cap),
+        synchronous(16, two, cap=cap),
+        anytime("pairs", 16, two, cap=cap),
+        anytime("reassignment", 16, two, cap=cap),
+        synchronous(64, six, cap=cap),
+        anytime("pairs", 64, six, cap=cap),
+        anytime("reassignment", 64, six, cap=cap),
     ]
 
 
 def capped_samplers() -> list[Sampler]:
-    """One sampler with races of different lengths, at the same deadlines."""
-    chosen = anytime("pairs", 4, aptmc.Shared(1))
+    """One sampler with races of different lengths, each with deadlines a sweep of its own apart."""
     caps = (1, 3, 10, 30, 100, 300, 1000, None)
-    return [replace(chosen, name=f"cap {cap}", cap=cap) for cap in caps]
+    return [anytime("pairs", 4, aptmc.Shared(1), cap=cap) for cap in caps]
 
 
 def summary(measured: Measured) -> dict[str, Any]:
@@ -161,4 +164,4 @@ def _pooled(results: list[dict[str, Any]], kind: str, name: str) -> float:
 
 
 def _chains_per_rung(name: str) -> int:
-    return int(name.split(" per rung")[0].split()[-1]) if "per rung" in name else 1
+    return int(name.split(" per rung")[0].split()[-1])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aptmc.__about__ import __version__
 
 if TYPE_CHECKING:
-    from aptmc.backends import InProcess, VirtualTime
+    from aptmc.backends import InProcess, Processes, VirtualTime
     from aptmc.errors import (
         AptmcError,
         ExchangeFailed,
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         MoveFailed,
         RunFailed,
         StopReason,
+        WorkerDied,
     )
     from aptmc.exchange import (
         Alternating,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Rule,
         RungParity,
     )
+    from aptmc.handle import RunHandle
     from aptmc.kernels import OneHit, RandomWalk
     from aptmc.keys import Key
     from aptmc.ladder import Ladder
@@ -36,11 +38,11 @@ if TYPE_CHECKING:
     from aptmc.problem import Abc, Power, Prior, Tempered
     from aptmc.rejection_sampling import rejection
     from aptmc.result import Run
-    from aptmc.run import sample
+    from aptmc.run import sample, start
     from aptmc.schedule import Anytime, Synchronous, Uncorrected
 
 _HOME = {
-    "backends": ("InProcess", "VirtualTime"),
+    "backends": ("InProcess", "Processes", "VirtualTime"),
     "errors": (
         "AptmcError",
         "ExchangeFailed",
@@ -48,6 +50,7 @@ _HOME = {
         "MoveFailed",
         "RunFailed",
         "StopReason",
+        "WorkerDied",
     ),
     "exchange": (
         "Alternating",
@@ -58,6 +61,7 @@ _HOME = {
         "Rule",
         "RungParity",
     ),
+    "handle": ("RunHandle",),
     "kernels": ("OneHit", "RandomWalk"),
     "keys": ("Key",),
     "ladder": ("Ladder",),
@@ -65,7 +69,7 @@ _HOME = {
     "problem": ("Abc", "Power", "Prior", "Tempered"),
     "rejection_sampling": ("rejection",),
     "result": ("Run",),
-    "run": ("sample",),
+    "run": ("sample", "start"),
     "schedule": ("Anytime", "Synchronous", "Uncorrected"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
@@ -88,12 +92,14 @@ __all__ = [
     "Partitioned",
     "Power",
     "Prior",
+    "Processes",
     "RandomParity",
     "RandomWalk",
     "Reassignment",
     "Rule",
     "Run",
     "RunFailed",
+    "RunHandle",
     "RungParity",
     "Shared",
     "StopReason",
@@ -101,9 +107,11 @@ __all__ = [
     "Tempered",
     "Uncorrected",
     "VirtualTime",
+    "WorkerDied",
     "__version__",
     "rejection",
     "sample",
+    "start",
 ]
 
 

@@ -64,12 +64,19 @@ class MoveFailed(RunFailed):
         return type(self), (self.reason, self.parameters, self.rung, self.key)
 
 
+class WorkerDied(MoveFailed):
+    """A move was ordered several times, and each time the process that computed it died."""
+
+
 class StopReason(Enum):
     """Why a run ended: data, not an exception. The values are the messages."""
 
     BUDGET_SPENT = "the budget was spent"
     INTERRUPTED = "interrupted from the keyboard"
+    TERMINATED = "ended by a signal to terminate"
+    STOPPED = "stopped on request"
     FAILED = "the run failed"
+    STILL_RUNNING = "the run goes on"
 
     def __str__(self) -> str:
         return self.value

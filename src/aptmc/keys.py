@@ -29,10 +29,11 @@ class Purpose(IntEnum):
     EXCHANGE = 2
     START = 3
     REJECTION = 4
+    PILOT = 5
 
 
 # Compiled code sees enum members as plain integers.
-MOVE, HOLD, EXCHANGE, START, REJECTION = (int(purpose) for purpose in Purpose)
+MOVE, HOLD, EXCHANGE, START, REJECTION, PILOT = (int(purpose) for purpose in Purpose)
 
 
 class Key(NamedTuple):

@@ -22,6 +22,8 @@ class Record(NamedTuple):
     """A buffer of draws, one row each, and counts of what exchanges did."""
 
     wanted: Flags  # by chain: are its draws kept?
+    thin: int  # keep one draw of so many
+    seen: Integers  # by chain: draws so far, kept or not
     filled: Integers  # one number: how many rows are in use
     chain: Integers
     kind: Integers
@@ -37,10 +39,14 @@ class Record(NamedTuple):
     round_trips: Integers  # by replica: journeys coldest -> hottest -> coldest
 
 
-def empty_record(rung: Integers, rungs: int, width: int, wanted: Flags, rows: int) -> Record:
+def empty_record(
+    rung: Integers, rungs: int, width: int, wanted: Flags, rows: int, thin: int = 1
+) -> Record:
     """A record with room for `rows` draws, when replica i stands on the rung of chain i."""
     record = Record(
         wanted=wanted,
+        thin=thin,
+        seen=np.zeros(rung.size, np.int64),
         filled=np.zeros(1, np.int64),
         chain=np.empty(rows, np.int64),
         kind=np.empty(rows, np.int64),
@@ -99,6 +105,9 @@ def write(
 ) -> None:
     """Add a draw, if the draws of its chain are wanted."""
     if not record.wanted[chain]:
+        return
+    record.seen[chain] += 1
+    if record.seen[chain] % record.thin != 0:
         return
     row = record.filled[0]
     record.filled[0] = row + 1

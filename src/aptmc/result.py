@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 
 from aptmc.backends import Backend
-from aptmc.backends.session import Usage
-from aptmc.chain import ACCEPTED, FAILURES, SIMULATIONS, value_column
-from aptmc.compiled import Floats
+from aptmc.backends.session import Overhead, Usage
+from aptmc.chain import ACCEPTED, FAILURES, HOLD_TIME, SIMULATIONS, value_column
+from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.coordinator import Coordinator
 from aptmc.diagnostics import Summary, SwapRates, summarise, swap_rates, utilisation
 from aptmc.errors import InputError, StopReason
+from aptmc.event_log import Events
 from aptmc.kernels import Kernel
+from aptmc.kernels.base import STEPS
+from aptmc.keys import Key
 from aptmc.ladder import Ladder
 from aptmc.pools import Pools
 from aptmc.problem import Problem
@@ -52,12 +55,14 @@ class Run:
         record: Record,
         store: MemoryStore,
         usage: Usage,
+        tuning: FloatTable,
     ) -> None:
         self.settings = settings
         self._machine = machine
         self._record = record
         self._store = store
         self._usage = usage
+        self._tuning = tuning
 
     def __repr__(self) -> str:
         draws = sum(draws.time.size for draws in self.chains())
@@ -76,8 +81,30 @@ class Run:
     @property
     def utilisation(self) -> float:
         """Share of processor time spent inside moves."""
-        busy = self._usage.busy
-        return utilisation(busy, self.elapsed, busy.size)
+        busy, present = self._usage.busy, self._usage.present
+        if present is None:
+            return utilisation(busy, self.elapsed, busy.size)
+        # Some processors came or went in mid-run.
+        return utilisation(busy, float(present.sum()), 1)
+
+    @property
+    def overhead(self) -> Overhead:
+        """What the run itself cost: coordinator, exchanges, start-up."""
+        return self._usage.overhead
+
+    @property
+    def events(self) -> Events:
+        """Who took and who finished which move when, if that was logged."""
+        return self._store.events()
+
+    @property
+    def in_flight(self) -> list[Key]:
+        """The random keys of the moves that were under way at the end."""
+        machine = self._machine
+        return [
+            Key(self.settings.seed, chain, int(machine.moves[chain]))
+            for chain in np.flatnonzero(~machine.waiting).tolist()
+        ]
 
     @property
     def completions(self) -> int:
@@ -85,13 +112,26 @@ class Run:
         return int(self._machine.completed.sum())
 
     @property
+    def steps_per_move(self) -> Integers:
+        """By rung, how many local steps made one move, the unit of work."""
+        return self._tuning[:, STEPS].astype(np.int64)
+
+    @property
     def acceptance_rates(self) -> Floats:
-        """By rung, accepted local steps per completed move."""
+        """By rung, the share of local steps that were accepted."""
+        return self._per_move(ACCEPTED) / self.steps_per_move
+
+    @property
+    def hold_times(self) -> Floats:
+        """By rung, the mean time that a completed move took."""
+        return self._per_move(HOLD_TIME)
+
+    def _per_move(self, place: int) -> Floats:
         moves = np.zeros(self.settings.ladder.rungs)
         np.add.at(moves, self._machine.rung, self._machine.moves - ~self._machine.waiting)
-        rates = np.full(moves.size, np.nan)
-        np.divide(self._record.totals[:, ACCEPTED], moves, out=rates, where=moves > 0)
-        return rates
+        means = np.full(moves.size, np.nan)
+        np.divide(self._record.totals[:, place], moves, out=means, where=moves > 0)
+        return means
 
     @property
     def simulations(self) -> int:

@@ -1,24 +1,30 @@
-"""`sample`: the only place that wires the parts together."""
+"""`sample` and `start`: the only place that wires the parts together."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from aptmc.backends import Backend, InProcess
-from aptmc.backends.session import Session
+from aptmc.backends import Backend, Processes
+from aptmc.backends.control import Control
+from aptmc.backends.session import Session, empty_states
 from aptmc.chain import value_column
+from aptmc.checks import whole_number
 from aptmc.clock import duration
 from aptmc.compiled import compiled_like, is_compiled
 from aptmc.coordinator import coordinator
 from aptmc.errors import InputError
+from aptmc.event_log import empty_log
 from aptmc.exchange import Rule
+from aptmc.handle import Prepared, RunHandle
 from aptmc.kernels import Kernel
-from aptmc.keys import check_seed, open_streams
+from aptmc.keys import check_seed
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout, Pools, Shared
 from aptmc.problem import Problem
+from aptmc.processors import processors_available
 from aptmc.record import empty_record
 from aptmc.result import Run, Settings
 from aptmc.schedule import Schedule
@@ -39,6 +45,8 @@ def sample(
     on: Backend | None = None,
     warmup: float | str = 0,
     keep: Literal["coldest", "all"] = "coldest",
+    thin: int = 1,
+    log_events: bool | None = None,
     seed: int,
 ) -> Run:
     """Sample a problem until the budget is spent.
@@ -49,9 +57,13 @@ def sample(
     :param kernel: how a chain moves between exchanges
     :param schedule: when chains are exchanged: `Anytime`, `Synchronous`
     :param pools: which chains share processors: `Shared` (the default), `Partitioned`, `Paired`
-    :param on: who computes: `InProcess` (the default), `VirtualTime`
+    :param on: who computes: `Processes` (the default: one worker for each processor that this
+        process may use), `InProcess`, `VirtualTime`
     :param warmup: draws of this first part of the budget are kept apart from the posterior
     :param keep: keep the draws of the coldest rung, or of all rungs
+    :param thin: keep one draw of so many
+    :param log_events: keep the log of who computed what when, for timelines and replay; by default
+        in real time but not in virtual time
     :param seed: the same seed gives the same run
 
     >>> import numba, scipy.stats, aptmc
@@ -73,7 +85,69 @@ def sample(
     >>> abs(x.mean) < 4 * x.mcse
     True
     """
-    backend = InProcess() if on is None else on
+    control = Control()
+    return _prepare(
+        problem, budget, ladder, kernel, schedule, pools, on, warmup, keep, thin, log_events, seed
+    ).run(control)
+
+
+def start(
+    problem: Problem,
+    *,
+    budget: float | str,
+    ladder: Ladder,
+    kernel: Kernel,
+    schedule: Schedule,
+    pools: Pools | None = None,
+    on: Backend | None = None,
+    warmup: float | str = 0,
+    keep: Literal["coldest", "all"] = "coldest",
+    thin: int = 1,
+    log_events: bool | None = None,
+    seed: int,
+) -> RunHandle:
+    """Like `sample`, but in the background: gives a handle at once.
+
+    >>> import scipy.stats, aptmc
+    >>> problem = aptmc.Tempered(
+    ...     lambda theta: -0.5 * theta[0] ** 2, aptmc.Prior(x=scipy.stats.norm(0, 5))
+    ... )
+    >>> with aptmc.start(
+    ...     problem,
+    ...     budget="1 h",
+    ...     ladder=aptmc.Ladder.powers(4),
+    ...     kernel=aptmc.RandomWalk(1.0),
+    ...     schedule=aptmc.Anytime(every="1 ms"),
+    ...     on=aptmc.InProcess(),
+    ...     seed=1,
+    ... ) as handle:
+    ...     so_far = handle.inspect()
+    ...     run = handle.stop()
+    >>> print(run.stopped)
+    stopped on request
+    """
+    control = Control()
+    prepared = _prepare(
+        problem, budget, ladder, kernel, schedule, pools, on, warmup, keep, thin, log_events, seed
+    )
+    return RunHandle(prepared, control)
+
+
+def _prepare(
+    problem: Problem,
+    budget: float | str,
+    ladder: Ladder,
+    kernel: Kernel,
+    schedule: Schedule,
+    pools: Pools | None,
+    on: Backend | None,
+    warmup: float | str,
+    keep: str,
+    thin: int,
+    log_events: bool | None,
+    seed: int,
+) -> Prepared:
+    """Refuse what cannot work, and wire up the rest."""
     pools = Shared() if pools is None else pools
     for name, value, kind in (
         ("problem", problem, Problem),
@@ -81,7 +155,7 @@ def sample(
         ("kernel", kernel, Kernel),
         ("schedule", schedule, Schedule),
         ("pools", pools, Pools),
-        ("on", backend, Backend),
+        ("on", on, Backend | None),
     ):
         _check_kind(name, value, kind)
     seconds = duration(budget)
@@ -90,6 +164,7 @@ def sample(
         raise InputError(f"warmup must be shorter than the budget, got {warmup!r} and {budget!r}")
     if keep not in ("coldest", "all"):
         raise InputError(f'keep must be "coldest" or "all", got {keep!r}')
+    thin = whole_number("thin", thin)
     seed = check_seed(seed)
     if ladder.kind != problem.ladder_kind:
         raise InputError(
@@ -98,6 +173,7 @@ def sample(
         )
     problem.check_levels(ladder.levels)
     kernel.tuning(problem, ladder)
+    backend = _default_backend(ladder, pools, schedule) if on is None else on
     layout = pools.layout(ladder, backend.processors)
     schedule.check(layout)
     for rule in (schedule.exchange, schedule.within):
@@ -105,19 +181,26 @@ def sample(
             raise InputError(f"{type(rule).__name__}() is for ladders of {rule.kind} only")
 
     store = MemoryStore()
-    session = build_session(problem, ladder, kernel, schedule, layout, keep, seed, store)
-    backend.check(session)
+    log_events = backend.logs_events if log_events is None else log_events
+    session = build_session(
+        problem, ladder, kernel, schedule, layout, keep, seed, store, thin, log_events
+    )
     settings = Settings(
         problem, seconds, warmup_seconds, ladder, kernel, schedule, pools, backend, seed
     )
+    backend.check(session)
+    return Prepared(settings, session, store)
 
-    usage = backend.run(session, seconds)
-    session.flush()
-    run = Run(settings, session.machine, session.record, store, usage)
-    if usage.failure is not None:
-        usage.failure.run = run
-        raise usage.failure
-    return run
+
+def _default_backend(ladder: Ladder, pools: Pools, schedule: Schedule) -> Backend:
+    """As many workers as there are processors and as the chains can keep busy."""
+    for processors in range(processors_available(), 1, -1):
+        try:
+            schedule.check(pools.layout(ladder, processors))
+        except InputError:
+            continue
+        return Processes(processors)
+    return Processes(1)
 
 
 def build_session(
@@ -129,11 +212,14 @@ def build_session(
     keep: str,
     seed: int,
     store: MemoryStore,
+    thin: int = 1,
+    log_events: bool = True,
 ) -> Session:
-    """A coordinator with its chains at their starts, wired to functions, streams and a store."""
-    wanted = layout.rung == 0 if keep == "coldest" else np.ones(layout.rung.size, np.bool_)
+    """A coordinator wired to functions, streams and a store. Its chains have no states yet."""
+    chains = layout.rung.size
+    wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
     rounds = max(schedule.plan().rounds, schedule.plan().rounds_within_pool)
-    rows = RECORD_ROWS + 8 * rounds * layout.rung.size
+    rows = RECORD_ROWS + 8 * rounds * chains
     return Session(
         seed=seed,
         problem=problem,
@@ -142,19 +228,18 @@ def build_session(
             schedule.plan(),
             layout,
             ladder.level_array(),
-            first_states(problem, ladder, kernel, layout, seed),
+            empty_states(chains, problem.width),
             value_column(problem.dimension),
         ),
-        record=empty_record(layout.rung, ladder.rungs, problem.width, wanted, rows),
-        streams=open_streams(seed),
+        record=empty_record(layout.rung, ladder.rungs, problem.width, wanted, rows, thin),
+        log=empty_log(RECORD_ROWS + 4 * layout.served.size if log_events else 0),
         served=layout.served,
-        is_compiled=problem.is_compiled,
-        move=kernel.move(problem, compiled=problem.is_compiled),
         tuning=kernel.tuning(problem, ladder),
         choose_pairs=_compiled_rule(schedule.exchange),
         choose_pairs_within=_compiled_rule(schedule.within or schedule.exchange),
         log_weight=problem.log_weight(),
-        empty_record=store.append,
+        find_states=partial(first_states, problem, ladder, kernel, layout, seed),
+        store=store.append,
     )
 
 
@@ -172,6 +257,7 @@ def _compiled_rule(rule: Rule) -> Any:
         ) from error
 
 
-def _check_kind(name: str, value: object, kind: type) -> None:
+def _check_kind(name: str, value: object, kind: Any) -> None:
     if not isinstance(value, kind):
-        raise InputError(f"{name} must be an aptmc {kind.__name__}, got {value!r}")
+        wanted = getattr(kind, "__name__", "Backend")
+        raise InputError(f"{name} must be an aptmc {wanted}, got {value!r}")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from itertools import count
 
 import numpy as np
 
-from aptmc.chain import INFO_LENGTH, SIMULATIONS, STATUS, value_column
+from aptmc.chain import SIMULATIONS, value_column
 from aptmc.compiled import Floats, FloatTable
-from aptmc.errors import InputError, MoveFailed
+from aptmc.errors import InputError
 from aptmc.kernels import Kernel, OneHit
 from aptmc.kernels.one_hit import CAP
 from aptmc.keys import START, Key
 from aptmc.ladder import Ladder
+from aptmc.moves import ComputeAll, Mover, Order
 from aptmc.pools import Layout
 from aptmc.problem import Abc, Problem
 from aptmc.problem.density import DensityProblem
@@ -23,23 +25,44 @@ START_CAP = 20.0
 
 
 def first_states(
-    problem: Problem, ladder: Ladder, kernel: Kernel, layout: Layout, seed: int
+    problem: Problem,
+    ladder: Ladder,
+    kernel: Kernel,
+    layout: Layout,
+    seed: int,
+    compute_all: ComputeAll | None = None,
 ) -> FloatTable:
-    """A state for each chain that its rung allows."""
+    """A state for each chain that its rung allows.
+
+    :param compute_all: who computes; this process, one move after the other, if nobody is named
+    """
+    compute_all = compute_all or Mover(problem, kernel, seed).compute_all
+    tuning = kernel.tuning(problem, ladder)
     if isinstance(problem, Abc):
-        found = _Search(problem, ladder, kernel, seed).states_by_rung(int(layout.rung.min()))
+        search = _Search(problem, ladder, kernel, tuning, seed, compute_all)
+        found = search.states_by_rung(int(layout.rung.min()))
         # Chains of a rung share out what was found for it.
         turns = [iter(states * layout.rung.size) for states in found]
         return np.array([next(turns[rung]) for rung in layout.rung])
     if not isinstance(problem, DensityProblem):
         raise InputError(f"no way is known to start a problem of kind {type(problem).__name__}")
+    nothing = np.full(problem.width, np.nan)
     states = np.empty((layout.rung.size, problem.width))
-    for chain, rung in enumerate(layout.rung.tolist()):
-        key = Key(seed, chain, 0, START)
-        try:
-            states[chain] = problem.start(key.generator())
-        except MoveFailed as failure:
-            raise failure.located(rung, key) from failure.__cause__
+    wanting = list(enumerate(layout.rung.tolist()))
+    for attempt in count():
+        orders = [
+            Order(
+                Key(seed, chain, attempt, START), rung, ladder.levels[rung], tuning[rung], nothing
+            )
+            for chain, rung in wanting
+        ]
+        outcomes = compute_all(orders)
+        for (chain, _), outcome in zip(wanting, outcomes, strict=True):
+            if outcome is not None:
+                states[chain] = outcome.state
+        wanting = [who for who, outcome in zip(wanting, outcomes, strict=True) if outcome is None]
+        if not wanting:
+            break
     return states
 
 
@@ -51,10 +74,18 @@ class _Search:
     all are lost, they begin again.
     """
 
-    def __init__(self, problem: Abc, ladder: Ladder, kernel: Kernel, seed: int) -> None:
-        self.problem, self.ladder, self.kernel, self.seed = problem, ladder, kernel, seed
-        self.move = kernel.move(problem, compiled=problem.is_compiled)
-        self.tuning = kernel.tuning(problem, ladder)
+    def __init__(
+        self,
+        problem: Abc,
+        ladder: Ladder,
+        kernel: Kernel,
+        tuning: FloatTable,
+        seed: int,
+        compute_all: ComputeAll,
+    ) -> None:
+        self.problem, self.ladder, self.seed = problem, ladder, seed
+        self.compute_all = compute_all
+        self.tuning = tuning
         if isinstance(kernel, OneHit):
             # A long race is of no use here, where any state within the tolerance will do.
             self.tuning[:, CAP] = np.minimum(self.tuning[:, CAP], START_CAP)
@@ -88,43 +119,30 @@ class _Search:
                         self.missed = min(self.missed, self.tolerance)
                         return None
                     break  # whoever has arrived must do
-                for place, scout in enumerate(scouts):
-                    if not scout[self.value] <= self.tolerance:
-                        scouts[place] = self.step(level, here, scout)
+                self.step(level, here, scouts)
                 arrived = [scout for scout in scouts if scout[self.value] <= self.tolerance]
             found[target] = arrived
             scouts = [arrived[place % len(arrived)] for place in range(SCOUTS)]
             level, here = self.tolerance, target
         return found
 
-    def step(self, level: float, rung: int, state: Floats) -> Floats:
-        """One move, with a random key of its own."""
-        key = Key(self.seed, 0, self.number, START)
-        self.number += 1
-        outcome, info = np.empty_like(state), np.empty(INFO_LENGTH)
-        tuning = self.tuning[rung]
-        try:
-            self.move(level, tuning, state, key.generator(), outcome, info)
-            failed = bool(info[STATUS])
-        except MoveFailed as failure:
-            raise failure.located(rung, key) from failure.__cause__
-        except Exception:
-            failed = True
-        if failed:
-            # Once more in plain Python, which says at which parameters it fails.
-            try:
-                plain = self.kernel.move(self.problem, compiled=False)
-                plain(level, tuning, state, key.generator(), outcome, info)
-                self.problem.check(outcome)
-            except MoveFailed as failure:
-                raise failure.located(rung, key) from failure.__cause__
-            where = self.problem.describe(outcome)
-            raise MoveFailed("a move failed, once,", where, rung, key)
-        # A step that the prior refuses counts as one, or the search might never end.
-        self.simulations += max(info[SIMULATIONS], 1.0)
-        if outcome[self.value] >= 0.0:
-            self.smallest = sorted({*self.smallest, float(outcome[self.value])})[:5]
-        return outcome
+    def step(self, level: float, rung: int, scouts: list[Floats]) -> None:
+        """All scouts that have not yet arrived make a move, with random keys of their own."""
+        away = [i for i, scout in enumerate(scouts) if not scout[self.value] <= self.tolerance]
+        orders = []
+        for place in away:
+            key = Key(self.seed, 0, self.number, START)
+            orders.append(Order(key, rung, level, self.tuning[rung], scouts[place]))
+            self.number += 1
+        for place, outcome in zip(away, self.compute_all(orders), strict=True):
+            if outcome is None:
+                self.simulations += 1.0
+                continue
+            scouts[place], distance = outcome.state, float(outcome.state[self.value])
+            # A step that the prior refuses counts as one, or the search might never end.
+            self.simulations += max(outcome.info[SIMULATIONS], 1.0)
+            if distance >= 0.0:
+                self.smallest = sorted({*self.smallest, distance})[:5]
 
     def out_of_reach(self) -> str:
         """What to tell the user."""

@@ -45,6 +45,7 @@ def test_sampling_by_the_wall_clock_spends_the_budget():
         ladder=aptmc.Ladder.powers(4),
         kernel=aptmc.RandomWalk(1.0),
         schedule=aptmc.Anytime(every="1 ms"),
+        on=InProcess(),
         seed=1,
     )
     assert run.stopped is aptmc.StopReason.BUDGET_SPENT

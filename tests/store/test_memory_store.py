@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aptmc.event_log import empty_log
 from aptmc.record import EXCHANGE_MOVE, LOCAL_MOVE, Record, empty_record, write
 from aptmc.store import Draws, MemoryStore
 
@@ -59,7 +60,7 @@ def test_each_chain_keeps_its_draws_in_order_across_several_records(
     for batch in batches:
         record.filled[0] = 0
         written += fill(record, batch, begin=len(written))
-        store.append(record)
+        store.append(record, empty_log(0))
     for chain in range(CHAINS):
         mine = [row[1:] for row in written if row[0] == chain]
         assert as_rows(store.draws(chain, WIDTH)) == mine
@@ -68,12 +69,12 @@ def test_each_chain_keeps_its_draws_in_order_across_several_records(
 def test_draws_may_be_asked_for_between_records_and_more_than_once() -> None:
     store, record = MemoryStore(), new_record()
     written = fill(record, [0, 1, 0], begin=0)
-    store.append(record)
+    store.append(record, empty_log(0))
     assert store.draws(0, WIDTH).time.tolist() == [0.0, 0.25]
     for _ in range(2):
         record.filled[0] = 0
         written += fill(record, [1, 0], begin=len(written))
-        store.append(record)
+        store.append(record, empty_log(0))
     for _ in range(2):
         assert as_rows(store.draws(0, WIDTH)) == [row[1:] for row in written if row[0] == 0]
         assert as_rows(store.draws(1, WIDTH)) == [row[1:] for row in written if row[0] == 1]
@@ -82,7 +83,7 @@ def test_draws_may_be_asked_for_between_records_and_more_than_once() -> None:
 def test_a_record_that_is_used_again_leaves_the_stored_draws_alone() -> None:
     store, record = MemoryStore(), new_record()
     written = fill(record, [2, 2], begin=1)
-    store.append(record)
+    store.append(record, empty_log(0))
     for column in (record.state, record.time, record.chain, record.kind, record.accepted):
         column[:] = 1
     assert as_rows(store.draws(2, WIDTH)) == [row[1:] for row in written]
@@ -92,7 +93,7 @@ def test_rows_that_are_not_in_use_are_not_stored() -> None:
     store, record = MemoryStore(), new_record()
     fill(record, [0] * 10, begin=0)
     record.filled[0] = 4
-    store.append(record)
+    store.append(record, empty_log(0))
     assert store.draws(0, WIDTH).time.size == 4
 
 
@@ -100,7 +101,7 @@ def test_rows_that_are_not_in_use_are_not_stored() -> None:
 def test_a_store_without_draws_gives_empty_columns_of_the_right_kind(appends: int) -> None:
     store = MemoryStore()
     for _ in range(appends):
-        store.append(new_record())
+        store.append(new_record(), empty_log(0))
     draws = store.draws(3, WIDTH)
     assert draws.state.shape == (0, WIDTH)
     assert [column.shape[0] for column in draws] == [0] * 5
@@ -111,7 +112,7 @@ def test_a_store_without_draws_gives_empty_columns_of_the_right_kind(appends: in
 def test_a_chain_without_draws_is_empty_beside_one_with_draws() -> None:
     store, record = MemoryStore(), new_record()
     fill(record, [1, 1], begin=0)
-    store.append(record)
+    store.append(record, empty_log(0))
     assert store.draws(0, WIDTH).state.shape == (0, WIDTH)
     assert store.draws(1, WIDTH).state.shape == (2, WIDTH)
     assert [column.dtype for column in store.draws(1, WIDTH)] == TYPES
@@ -120,7 +121,7 @@ def test_a_chain_without_draws_is_empty_beside_one_with_draws() -> None:
 def test_two_stores_have_nothing_in_common() -> None:
     one, other, record = MemoryStore(), MemoryStore(), new_record()
     fill(record, [0], begin=0)
-    one.append(record)
+    one.append(record, empty_log(0))
     assert one.draws(0, WIDTH).time.size == 1
     assert other.draws(0, WIDTH).time.size == 0
 

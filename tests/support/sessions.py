@@ -30,7 +30,9 @@ def make_session(
     store = MemoryStore()
     problem = problem or PROBLEM
     kernel = kernel or aptmc.RandomWalk(1.0)
-    return build_session(problem, ladder, kernel, schedule, layout, keep, seed, store), store
+    session = build_session(problem, ladder, kernel, schedule, layout, keep, seed, store)
+    session.begin()
+    return session, store
 
 
 def all_draws(session, store):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from aptmc.backends.control import Control
 from aptmc.backends.session import Session, Usage
 
 
@@ -12,11 +13,12 @@ class Backend(ABC):
 
     processors: int
     time_unit: str = "s"
+    logs_events: bool = True  # unless the user decides otherwise
 
     @abstractmethod
     def check(self, session: Session) -> None:
         """Refuse what cannot work, before the budget starts to run."""
 
     @abstractmethod
-    def run(self, session: Session, budget: float) -> Usage:
-        """Compute moves until the budget is spent."""
+    def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
+        """Compute moves until the budget is spent or `control` says stop."""

@@ -13,9 +13,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from aptmc.chain import INFO_LENGTH, STATUS, WORK, Move
+from aptmc.chain import HOLD_TIME, INFO_LENGTH, STATUS, WORK, Move
 from aptmc.compiled import Floats, FloatTable, Generator, Integers, compiled, pointer_to
 from aptmc.coordinator import NOBODY, Coordinator, catch_up, complete, take_next
+from aptmc.event_log import COMPLETED, TAKEN, EventLog, log_event
 from aptmc.exchange.rules import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
@@ -81,6 +82,7 @@ def run_until(
     machine: Coordinator,
     flight: Flight,
     record: Record,
+    log: EventLog,
     streams: Streams,
     choose_pairs: ChoosePairs,
     choose_pairs_within: ChoosePairs,
@@ -113,6 +115,7 @@ def run_until(
             flight.chain[processor] = chain
             flight.replica[processor] = replica
             flight.started[processor] = flight.now[0]
+            log_event(log, TAKEN, chain, processor, flight.now[0], math.nan, math.nan)
             flight.suspect[0], flight.stage[0] = chain, A_MOVE
             rewind(dial, MOVE, chain, machine.moves[chain])
             move(machine.level[rung], tuning[rung], state, rng, flight.outcome[processor], info)
@@ -125,7 +128,8 @@ def run_until(
                 time_needed = hold(state[:dimension].copy(), rung, rng)
             if not 0.0 <= time_needed < math.inf:
                 return FAILED
-            flight.finish[processor] = flight.now[0] + time_needed / flight.speed[processor]
+            info[HOLD_TIME] = time_needed / flight.speed[processor]
+            flight.finish[processor] = flight.now[0] + info[HOLD_TIME]
             heappush(in_flight, (flight.finish[processor], processor))
 
         flight.stage[0] = AN_EXCHANGE
@@ -133,7 +137,8 @@ def run_until(
         if time > until:
             caught_up = catch_up(machine, until, record, streams, choose_pairs, log_weight)
             return FINISHED if caught_up else PAUSED
-        if completions == 0:
+        log_is_full = log.filled[0] + processors + 1 > log.kind.shape[0] > 0
+        if completions == 0 or log_is_full:
             return PAUSED
         completions -= 1
 
@@ -149,9 +154,11 @@ def run_until(
                 flight.suspect[0], flight.stage[0] = chain, A_MOVE
                 rewind(dial, MOVE, chain, machine.moves[chain])
                 rung, state = machine.rung[chain], machine.states[replica]
+                hold_time = info[HOLD_TIME]
                 move(machine.level[rung], tuning[rung], state, rng, outcome, info)
                 if info[STATUS] != 0:
                     return FAILED
+                info[HOLD_TIME] = hold_time
                 flight.stage[0] = AN_EXCHANGE
         barriers = machine.passed[0]
         if not complete(
@@ -160,6 +167,7 @@ def run_until(
         ):  # fmt: skip
             return PAUSED
         heappop(in_flight)
+        log_event(log, COMPLETED, chain, processor, time, flight.started[processor], time)
         flight.busy[processor] += time - flight.started[processor]
         flight.standing[0] = flight.standing[0] + 1 if time == flight.now[0] else 0
         if flight.standing[0] == MOST_STANDING:

@@ -7,8 +7,10 @@ from typing import final
 import numpy as np
 
 from aptmc.backends.base import Backend
+from aptmc.backends.control import Control, Crew
 from aptmc.backends.session import Session, Usage
 from aptmc.clock import Clock, WallClock
+from aptmc.coordinator import NOBODY
 from aptmc.errors import RunFailed, StopReason
 
 
@@ -31,28 +33,41 @@ class InProcess(Backend):
         return "InProcess()"
 
     def check(self, session: Session) -> None:
-        """Nothing can be wrong here."""
+        """Find the chains' first states."""
+        session.begin()
 
-    def run(self, session: Session, budget: float) -> Usage:
+    def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Take, compute, complete, until the budget is spent."""
-        started = self.clock.now()
+        session.begin()
+        control = control or Control()
+        began = session.progress.elapsed
+        until = began + budget
+        origin = self.clock.now() - began
         stopped = StopReason.BUDGET_SPENT
         failure: RunFailed | None = None
         busy = 0.0
-        now = 0.0
+        now = began
         try:
             while True:
-                chain = session.take_next(0)
+                # A move that was cut off when the session was left is computed again.
+                chain = next(iter(session.started_from), NOBODY)
+                if chain == NOBODY:
+                    chain = session.take_next(0, time=now)
                 outcome = session.compute(chain)
-                finished = self.clock.now() - started
-                busy += min(finished, budget) - now
-                now = finished
-                if finished > budget:
+                finished = self.clock.now() - origin
+                busy += min(finished, until) - now
+                started, now = now, min(finished, until)
+                if finished > until:
+                    session.catch_up(until)
                     break
-                session.complete(chain, outcome, finished)
-            session.catch_up(budget)
+                session.complete(chain, outcome, finished, 0, started, finished)
+                control.serve(Crew(now - began, np.array([busy])))
+                if control.stopped is not None:
+                    stopped = control.stopped
+                    break
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
         except RunFailed as error:
             stopped, failure = StopReason.FAILED, error
-        return Usage(stopped, min(now, budget), np.array([busy]), failure)
+        session.progress.elapsed = now
+        return Usage(stopped, now - began, np.array([busy]), failure)

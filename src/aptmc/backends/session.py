@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from aptmc.chain import INFO_LENGTH, STATUS
-from aptmc.compiled import Floats, FloatTable, Integers, interpreted
+from aptmc.chain import HOLD_TIME
+from aptmc.clock import WallClock
+from aptmc.compiled import Floats, FloatTable, Integers, at_speed, interpreted
 from aptmc.coordinator import NOBODY, Coordinator, catch_up, complete, take_next
 from aptmc.errors import ExchangeFailed, MoveFailed, RunFailed, StopReason
+from aptmc.event_log import COMPLETED, TAKEN, EventLog, log_event
 from aptmc.kernels import Kernel
-from aptmc.keys import MOVE, Key, Streams, rewind
+from aptmc.keys import Key, Streams, open_streams
+from aptmc.moves import ComputeAll, Mover, Order, Outcome
 from aptmc.problem import Problem
 from aptmc.record import Record
 
 # From Python, handing over functions costs more than a completion that needs none of them.
 plain_complete = interpreted(complete)
+note_event = at_speed(log_event, compiled=False)
+
+
+class Overhead(NamedTuple):
+    """What the run itself cost, in seconds of the coordinating process."""
+
+    coordinator: float = 0.0  # in all, exchanges included
+    exchanges: float = 0.0  # carrying out the exchanges of deadlines and barriers
+    startup: float = 0.0  # before the first move: processes, compilation, first states
 
 
 class Usage(NamedTuple):
@@ -28,13 +42,18 @@ class Usage(NamedTuple):
     elapsed: float
     busy: Floats  # of each processor: time inside moves
     failure: RunFailed | None = None
+    present: Floats | None = None  # of each processor: how long it was there, if not all the time
+    overhead: Overhead = Overhead()
 
 
-class Outcome(NamedTuple):
-    """What became of a move."""
+@dataclass
+class Progress:
+    """How far a session has come; a backend that goes on with it begins there."""
 
-    state: Floats
-    info: Floats
+    elapsed: float = 0.0
+    exchange_seconds: float = 0.0
+    has_states: bool = False
+    flight: Any = None  # virtual time: what the processors were doing
 
 
 @dataclass(frozen=True)
@@ -46,57 +65,85 @@ class Session:
     kernel: Kernel
     machine: Coordinator
     record: Record
-    streams: Streams
+    log: EventLog
     served: Integers  # of each processor: the pool that it serves
-    is_compiled: bool
-    move: Callable[..., None]
     tuning: FloatTable  # of each rung: the kernel's numbers
     choose_pairs: Callable[..., int]
     choose_pairs_within: Callable[..., int]
     log_weight: Callable[[float, float], float]
-    empty_record: Callable[[Record], None]
-    started_from: dict[int, int] = field(default_factory=dict)  # replicas of chains in flight
+    find_states: Callable[[ComputeAll | None], FloatTable]
+    store: Callable[[Record, EventLog], None]
+    started_from: dict[int, int] = field(default_factory=dict)  # by chain in flight: its replica
+    progress: Progress = field(default_factory=Progress)
 
     @property
     def processors(self) -> int:
         """How many processors compute moves."""
         return int(self.served.size)
 
-    def flush(self) -> None:
-        """Hand the draws recorded so far to the store."""
-        self.empty_record(self.record)
-        self.record.filled[0] = 0
+    @cached_property
+    def mover(self) -> Mover:
+        """Computes moves in this process. Compiled when it is first used."""
+        return Mover(self.problem, self.kernel, self.seed)
 
-    def take_next(self, pool: int) -> int:
-        """The next chain to move in a pool, now in flight."""
+    @cached_property
+    def streams(self) -> Streams:
+        """The random streams of exchanges."""
+        return open_streams(self.seed)
+
+    def begin(self, compute_all: ComputeAll | None = None) -> None:
+        """Give the chains their first states, unless they have them."""
+        if not self.progress.has_states:
+            self.machine.states[:] = self.find_states(compute_all or self.mover.compute_all)
+            self.progress.has_states = True
+
+    def flush(self) -> None:
+        """Hand the draws and events recorded so far to the store."""
+        self.store(self.record, self.log)
+        self.record.filled[0] = 0
+        self.log.filled[0] = 0
+
+    def take_next(self, pool: int, processor: int = 0, time: float = math.nan) -> int:
+        """The next chain to move in a pool, now in flight; or NOBODY."""
+        if self._deadline_has_passed(time):
+            self.catch_up(time)
         chain = take_next(self.machine, pool)
         if chain != NOBODY:
             self.started_from[chain] = int(self.machine.replica[chain])
+            self._note(TAKEN, chain, processor, time, math.nan, math.nan)
         return chain
+
+    def order(self, chain: int) -> Order:
+        """The current move of a chain in flight."""
+        rung = int(self.machine.rung[chain])
+        state = self.machine.states[self.machine.replica[chain]]
+        level = float(self.machine.level[rung])
+        return Order(self.key(chain), rung, level, self.tuning[rung], state)
 
     def compute(self, chain: int) -> Outcome:
         """Compute the current move of a chain, in this process."""
-        state = self.machine.states[self.machine.replica[chain]]
-        outcome = Outcome(np.empty_like(state), np.empty(INFO_LENGTH))
-        rewind(self.streams.dial, MOVE, chain, self.machine.moves[chain])
-        rung = self.machine.rung[chain]
-        level, tuning = self.machine.level[rung], self.tuning[rung]
-        try:
-            self.move(level, tuning, state, self.streams.generator, outcome.state, outcome.info)
-        except Exception as error:
-            raise self.failed_move(chain, error)  # noqa: B904 (its cause is the user's error)
-        if outcome.info[STATUS]:
-            raise self.failed_move(chain)
-        return outcome
+        return self.mover.compute(self.order(chain))
 
-    def complete(self, chain: int, outcome: Outcome, time: float) -> None:
-        """Report a finished move."""
-        if self.machine.plan.swaps_in_flight:
+    def complete(
+        self,
+        chain: int,
+        outcome: Outcome,
+        time: float,
+        processor: int = 0,
+        began: float = math.nan,
+        ended: float = math.nan,
+    ) -> None:
+        """Report a finished move, and what one knows of who computed it when."""
+        if self._deadline_has_passed(time):
+            self.catch_up(time)
+        if self.machine.plan.swaps_in_flight and (
+            self.machine.replica[chain] != self.started_from[chain]
+        ):
             # Only the uncorrected schedule swaps a chain in flight: its move is applied to the
             # state that it holds by now.
-            self.catch_up(time)
-            if self.machine.replica[chain] != self.started_from[chain]:
-                outcome = self.compute(chain)
+            outcome = self.compute(chain)
+        outcome.info[HOLD_TIME] = ended - began
+        del self.started_from[chain]
         try:
             while not plain_complete(
                 self.machine, chain, outcome.state, outcome.info, time, self.record, self.streams,
@@ -105,9 +152,12 @@ class Session:
                 self.flush()
         except Exception as error:
             raise failed_exchange(error) from error
+        self._note(COMPLETED, chain, processor, time, began, ended)
 
     def catch_up(self, time: float) -> None:
         """Carry out the exchanges of all deadlines up to a time."""
+        clock = WallClock()
+        before = clock.now()
         try:
             while not catch_up(
                 self.machine, time, self.record, self.streams, self.choose_pairs, self.log_weight
@@ -115,36 +165,25 @@ class Session:
                 self.flush()
         except Exception as error:
             raise failed_exchange(error) from error
+        self.progress.exchange_seconds += clock.now() - before
 
     def key(self, chain: int) -> Key:
         """The random key of a chain's current move."""
         return Key(self.seed, chain, int(self.machine.moves[chain]))
 
     def failed_move(self, chain: int, error: Exception | None = None) -> MoveFailed:
-        """The error that explains why a chain's current move cannot be computed.
+        """The error that explains why a chain's current move cannot be computed."""
+        return self.mover.failure(self.order(chain), error)
 
-        A plain Python function has already said at which parameters it failed. If a compiled one
-        did, the move is computed once more in plain Python, with its own key, to find out.
-        """
-        rung, key = int(self.machine.rung[chain]), self.key(chain)
-        state = self.machine.states[self.machine.replica[chain]]
-        failure = error if isinstance(error, MoveFailed) else self._fail_again(rung, key, state)
-        if failure is None:
-            reason = "a move failed, once," if error is None else f"a move raised {error!r}, once,"
-            failure = MoveFailed(reason, self.problem.describe(state))
-            failure.__cause__ = error
-        return failure.located(rung, key)
+    def _deadline_has_passed(self, time: float) -> bool:
+        return bool(self.machine.plan.every * (self.machine.passed[0] + 1) <= time)
 
-    def _fail_again(self, rung: int, key: Key, state: Floats) -> MoveFailed | None:
-        outcome = Outcome(state.copy(), np.zeros(INFO_LENGTH))
-        move = self.kernel.move(self.problem, compiled=False)
-        level, tuning = self.machine.level[rung], self.tuning[rung]
-        try:
-            move(level, tuning, state, key.generator(), outcome.state, outcome.info)
-            self.problem.check(outcome.state)
-        except MoveFailed as failure:
-            return failure
-        return None
+    def _note(
+        self, kind: int, chain: int, processor: int, time: float, began: float, ended: float
+    ) -> None:
+        if self.log.filled[0] == self.log.kind.size > 0:
+            self.flush()
+        note_event(self.log, kind, chain, processor, time, began, ended)
 
 
 def failed_exchange(error: Exception) -> ExchangeFailed:
@@ -153,3 +192,8 @@ def failed_exchange(error: Exception) -> ExchangeFailed:
         f"an exchange rule failed with {type(error).__name__}: {error}; a rule writes pairs of "
         "positions of waiting chains and returns how many"
     )
+
+
+def empty_states(chains: int, width: int) -> FloatTable:
+    """States that nobody has found yet."""
+    return np.full((chains, width), np.nan)

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from aptmc.backends.base import Backend
+from aptmc.backends.control import Control, Crew
 from aptmc.backends.events import (
     A_HOLD_TIME,
     AN_EXCHANGE,
@@ -26,7 +27,7 @@ from aptmc.backends.events import (
 from aptmc.backends.session import Session, Usage, failed_exchange, plain_complete
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
-from aptmc.compiled import compiled_like, interpreted, is_compiled
+from aptmc.compiled import Floats, compiled_like, interpreted, is_compiled
 from aptmc.coordinator import NOBODY
 from aptmc.errors import AptmcError, InputError, MoveFailed, RunFailed, StopReason
 from aptmc.keys import HOLD
@@ -51,6 +52,7 @@ class VirtualTime(Backend):
     """
 
     time_unit = "unit"
+    logs_events = False
 
     def __init__(
         self,
@@ -74,18 +76,23 @@ class VirtualTime(Backend):
 
     def check(self, session: Session) -> None:
         """Try the hold times of the starting states."""
+        session.begin()
         for chain in range(session.machine.rung.size):
             self._try_hold(session, chain)
 
-    def run(self, session: Session, budget: float) -> Usage:
+    def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Simulate until the virtual time of the budget."""
+        session.begin()
+        control = control or Control()
         hold: Callable[..., float] = _no_hold if self.hold is None else self.hold
         simulate: Callable[..., int] = run_until
-        if session.is_compiled and is_compiled(hold):
+        if session.problem.is_compiled and is_compiled(hold):
             hold = _with_signature(hold)
         else:
             simulate = PLAIN_RUN_UNTIL
-        flight = empty_flight(session.served, self.speed, session.machine.states.shape[1])
+        flight = self._flight(session)
+        began, until = session.progress.elapsed, session.progress.elapsed + budget
+        busy_before = flight.busy + _unfinished(flight, began)
         stopped, failure = StopReason.BUDGET_SPENT, None
         status = PAUSED
         # Compiled code cannot be interrupted, so it comes back for air several times a second.
@@ -94,12 +101,18 @@ class VirtualTime(Backend):
             while status == PAUSED:
                 before = clock.now()
                 status = simulate(
-                    budget, completions, session.machine, flight, session.record, session.streams,
-                    session.choose_pairs, session.choose_pairs_within, session.log_weight,
-                    session.move, session.tuning, hold, self.hold is None,
-                    session.problem.dimension,
+                    until, completions, session.machine, flight, session.record, session.log,
+                    session.streams, session.choose_pairs, session.choose_pairs_within,
+                    session.log_weight, session.mover.move, session.tuning, hold,
+                    self.hold is None, session.problem.dimension,
                 )  # fmt: skip
                 session.flush()
+                now = max(float(flight.now[0]), began)
+                busy = flight.busy + _unfinished(flight, now) - busy_before
+                control.serve(Crew(now - began, busy))
+                if control.stopped is not None:
+                    stopped = control.stopped
+                    break
                 in_time = clock.now() - before < SECONDS_BETWEEN_PAUSES
                 completions = (
                     min(2 * completions, MOST_COMPLETIONS)
@@ -120,9 +133,18 @@ class VirtualTime(Backend):
                 + f" {MOST_STANDING} times in a row; give hold times that are positive now and "
                 "then, or proposals that the prior does not always refuse"
             )
-        elapsed = budget if status == FINISHED else float(flight.now[0])
-        unfinished = np.where(flight.chain != NOBODY, elapsed - flight.started, 0.0)
-        return Usage(stopped, elapsed, flight.busy + unfinished, failure)
+        now = until if status == FINISHED else max(float(flight.now[0]), began)
+        session.progress.elapsed = now
+        busy = flight.busy + _unfinished(flight, now) - busy_before
+        return Usage(stopped, now - began, busy, failure)
+
+    def _flight(self, session: Session) -> Flight:
+        """What the processors were doing when the session was left, or nothing yet."""
+        flight: Flight | None = session.progress.flight
+        if flight is None:
+            flight = empty_flight(session.served, self.speed, session.machine.states.shape[1])
+            session.progress.flight = flight
+        return flight
 
     def _failure(
         self, session: Session, flight: Flight, error: Exception | None = None
@@ -155,6 +177,11 @@ class VirtualTime(Backend):
         if time is None or time.ndim != 0 or time < 0.0:
             reason = f"hold returned {value!r}, must be a finite time that is not negative,"
             raise MoveFailed(reason, parameters, rung, key)
+
+
+def _unfinished(flight: Flight, now: float) -> Floats:
+    """Of each processor: how long it has been at its present move."""
+    return np.where(flight.chain != NOBODY, now - flight.started, 0.0)
 
 
 @njit

@@ -11,13 +11,19 @@ from aptmc.compiled import FloatTable, compiled_like
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
 
+STEPS = 0  # the place in every kernel's tuning of the number of local steps that make a move
+
 
 class Kernel(ABC):
     """Local moves. What belongs to a rung is data, so that a problem is compiled only once."""
 
     @abstractmethod
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
-        """One row of numbers for each rung, or an error if they do not fit."""
+        """One row of numbers for each rung, or an error if they do not fit.
+
+        The first is the number of local steps that make a move, so that backends can group cheap
+        moves into units that are worth sending.
+        """
 
     @abstractmethod
     def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:

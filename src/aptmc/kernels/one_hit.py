@@ -24,7 +24,7 @@ from aptmc.chain import (
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, at_speed, compiled_like
 from aptmc.errors import InputError
-from aptmc.kernels.base import Kernel
+from aptmc.kernels.base import STEPS, Kernel
 from aptmc.kernels.proposals import (
     Scale,
     check_one_given,
@@ -41,8 +41,8 @@ from aptmc.problem.draws import draw_prior
 
 DEFAULT_CAP = 100
 
-# Places in the tuning, before the bounds and the factor.
-STEPS, CAP, IS_TRUNCATED, BOUNDS = 0, 1, 2, 3
+# Places in the tuning after the number of steps, before the bounds and the factor.
+CAP, IS_TRUNCATED, BOUNDS = 1, 2, 3
 
 
 @final

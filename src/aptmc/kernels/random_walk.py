@@ -22,7 +22,7 @@ from aptmc.chain import (
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, at_speed
 from aptmc.errors import InputError
-from aptmc.kernels.base import Kernel
+from aptmc.kernels.base import STEPS, Kernel
 from aptmc.kernels.proposals import (
     Scale,
     check_one_given,
@@ -83,7 +83,7 @@ class RandomWalk(Kernel):
             outcome: Floats,
             info: Floats,
         ) -> None:
-            steps = int(tuning[0])
+            steps = int(tuning[STEPS])
             factor = tuning[1:].reshape(dimension, dimension)
             proposal = np.empty_like(state)
             outcome[:] = state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 from aptmc.chain import state_width
 from aptmc.compiled import Floats
@@ -31,6 +32,10 @@ class Problem(ABC):
         self.is_compiled = is_compiled
         self.width = state_width(len(names)) + kept_numbers
         self.compiled_moves: dict[type, Callable[..., None]] = {}  # by kind of kernel
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what was compiled: that belongs to this process."""
+        return self.__dict__ | {"compiled_moves": {}}
 
     @property
     def dimension(self) -> int:

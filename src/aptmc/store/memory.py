@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.compiled import Floats, FloatTable
+from aptmc.event_log import EventLog, Events, empty_log, events_in
 from aptmc.record import EXCHANGE_MOVE, Record
 
 
@@ -39,9 +40,12 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._pieces: dict[int, list[Draws]] = {}
+        self._events: list[Events] = []
 
-    def append(self, record: Record) -> None:
-        """Keep the draws that are in a record now."""
+    def append(self, record: Record, log: EventLog) -> None:
+        """Keep the draws and events that are in the buffers now."""
+        if log.filled[0] > 0:
+            self._events.append(events_in(log))
         rows = slice(0, int(record.filled[0]))
         chains = record.chain[rows]
         order = np.argsort(chains, kind="stable")
@@ -55,6 +59,22 @@ class MemoryStore:
                 replica=record.replica[mine].astype(np.int32),
             )
             self._pieces.setdefault(chain, []).append(piece)
+
+    def copy(self) -> MemoryStore:
+        """What is kept so far; later draws do not show there."""
+        other = MemoryStore()
+        other._pieces = {chain: list(pieces) for chain, pieces in self._pieces.items()}
+        other._events = list(self._events)
+        return other
+
+    def events(self) -> Events:
+        """All events, in order."""
+        if len(self._events) != 1:
+            pieces = self._events or [events_in(empty_log(0))]
+            self._events = [
+                Events(*(np.concatenate(columns) for columns in zip(*pieces, strict=True)))
+            ]
+        return self._events[0]
 
     def draws(self, chain: int, width: int) -> Draws:
         """All draws of a chain, in order."""

@@ -1,0 +1,294 @@
+"""A shift: one run of a session on worker processes, from first states to the end of the budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+
+from aptmc.backends.control import Control, Crew, WorkerStatus
+from aptmc.backends.session import Overhead, Session, Usage
+from aptmc.backends.units import ComputeTimed, Units
+from aptmc.backends.wire import Reply
+from aptmc.backends.workforce import Worker, Workforce
+from aptmc.clock import WallClock
+from aptmc.coordinator import NOBODY
+from aptmc.errors import InputError, RunFailed, StopReason
+from aptmc.kernels.base import STEPS
+from aptmc.moves import Order, Outcome
+
+# Before the run begins, a move that takes this many times longer than others did is given up. It
+# does not count, so that this is no bias; but a simulation that hangs must not spend the budget.
+PATIENCE = 20.0
+LEAST_PATIENCE = 0.01  # of the budget
+
+
+@final
+class Shift(Crew):
+    """One run of a session on a workforce. Times are those of the session unless said otherwise."""
+
+    def __init__(
+        self,
+        session: Session,
+        budget: float,
+        control: Control,
+        workforce: Workforce,
+        choose_units: Callable[[ComputeTimed], Units],
+    ) -> None:
+        self.session, self.budget, self.choose_units = session, budget, choose_units
+        self.control, self.workforce = control, workforce
+        self.clock = WallClock()
+        self.until = control.called + budget  # by the clock
+        self.began = self.clock.now()  # by the clock: when moves began to count
+        self.offset = session.progress.elapsed - self.began  # from the clock to the session's time
+        self.ahead = 0
+        self.startup = 0.0
+        self.finished_before = 0  # trial moves
+        self.seconds_before = 0.0
+        processors = session.processors
+        self.busy = np.zeros(processors)  # by processor: seconds inside completed moves
+        self.arrived = np.full(processors, math.nan)  # by processor, by the clock
+        self.left = np.full(processors, math.inf)
+
+    # --- the run ------------------------------------------------------------------------------
+
+    def run(self) -> Usage:
+        """Start up, then keep all busy."""
+        stopped, failure = StopReason.BUDGET_SPENT, None
+        try:
+            self.start_up()
+            if self.control.stopped is None:
+                self.begin()
+                self.keep_busy()
+                self.session.catch_up(min(self.clock.now(), self.until) + self.offset)
+            stopped = self.control.stopped or stopped
+        except RunFailed as error:
+            stopped, failure = StopReason.FAILED, error
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        usage = self.usage()._replace(stopped=stopped, failure=failure)
+        self.session.progress.elapsed += usage.elapsed
+        return usage
+
+    def start_up(self) -> None:
+        """Processes, first states, units of work. A request to stop ends it early."""
+        if not self.workforce.await_nursery(self.until):
+            raise RunFailed(
+                f"the budget of {self.budget:g} s was spent before the workers were ready: "
+                "starting Python and compiling the problem takes several seconds; use a longer "
+                "budget, or on=aptmc.InProcess()"
+            )
+        for processor in range(self.session.processors):
+            self.workforce.hire(processor)
+            self.arrived[processor] = self.clock.now()
+        try:
+            self.session.begin(self.compute_all)
+            units = self.choose_units(self.compute_timed)
+        except _Stopped:
+            return
+        self.session.tuning[:, STEPS] = units.steps
+        self.ahead = units.ahead
+
+    def begin(self) -> None:
+        """From now on moves count."""
+        self.startup = self.clock.now() - self.control.called
+        self.began = self.clock.now()
+        self.offset = self.session.progress.elapsed - self.began
+        self.arrived[:] = self.began
+        self.workforce.waited = 0.0
+        workers = list(self.workforce.workers.values())
+        # What was in flight when the session was left is computed again, with the same keys.
+        for place, chain in enumerate(list(self.session.started_from)):
+            worker = workers[place % len(workers)]
+            self.workforce.order(worker, self.session.order(chain))
+        for depth in range(1 + self.ahead):
+            for worker in workers:
+                if len(worker.orders) <= depth:
+                    self.give_work(worker, self.now())
+
+    def keep_busy(self) -> None:
+        """The loop: hear of completions, commit them, give out the next moves."""
+        session, workforce = self.session, self.workforce
+        while self.control.stopped is None:
+            for worker, reply in workforce.listen(self.until):
+                if self.clock.now() >= self.until:
+                    break
+                if reply.failure is not None:
+                    raise reply.failure
+                assert reply.outcome is not None
+                time, processor = self.now(), worker.processor
+                began = max(reply.began, self.began) + self.offset
+                barriers = session.machine.passed[0]
+                session.complete(
+                    reply.key.chain, reply.outcome, time,
+                    processor, began, reply.ended + self.offset,
+                )  # fmt: skip
+                self.busy[processor] += reply.ended - max(reply.began, self.began)
+                if worker.is_leaving:
+                    self.let_go(worker)
+                elif len(worker.orders) <= self.ahead:
+                    self.give_work(worker, time)
+                if session.machine.plan.moves_per_barrier > 0 and (
+                    session.machine.passed[0] > barriers
+                ):
+                    self.give_work_to_idle(time)
+            self.control.serve(self)
+            if self.clock.now() >= self.until:
+                return
+
+    def now(self) -> float:
+        """The session's time."""
+        return self.clock.now() + self.offset
+
+    def give_work(self, worker: Worker, time: float) -> None:
+        """The next chain of the worker's pool goes in flight."""
+        pool = int(self.session.served[worker.processor % self.session.processors])
+        chain = self.session.take_next(pool, worker.processor, time)
+        if chain != NOBODY:
+            self.workforce.order(worker, self.session.order(chain))
+
+    def give_work_to_idle(self, time: float) -> None:
+        """After a barrier everyone takes a move again."""
+        for processor in sorted(self.workforce.workers):
+            worker = self.workforce.workers[processor]
+            if worker.is_idle and not worker.is_leaving:
+                self.give_work(worker, time)
+
+    # --- before moves count -------------------------------------------------------------------
+
+    def compute_all(self, orders: list[Order]) -> list[Outcome | None]:
+        """Compute orders in parallel. None stands for one that was given up."""
+        replies = self.compute_timed(orders)
+        for reply in replies:
+            if reply is not None and reply.failure is not None:
+                raise reply.failure
+        return [reply and reply.outcome for reply in replies]
+
+    def compute_timed(self, orders: list[Order]) -> list[Reply | None]:
+        """The same, with the times that they took."""
+        replies: dict[int, Reply | None] = {}
+        places = {order.key: place for place, order in enumerate(orders)}
+        waiting = list(reversed(orders))
+        while len(replies) < len(orders):
+            for worker in list(self.workforce.workers.values()):
+                if worker.is_idle and waiting:
+                    self.workforce.order(worker, waiting.pop())
+            patience = self.patience()
+            for _, reply in self.workforce.listen(min(self.until, self.next_look(patience))):
+                replies[places[reply.key]] = reply
+                if reply.failure is None:
+                    self.finished_before += 1
+                    self.seconds_before += reply.ended - reply.began
+            self.control.serve(self)
+            if self.control.stopped is not None:
+                raise _Stopped
+            now = self.clock.now()
+            if now >= self.until:
+                raise RunFailed(
+                    f"the budget of {self.budget:g} s was spent before the chains had their first "
+                    "states: use a longer budget, or larger tolerances at the hot end"
+                )
+            for worker in list(self.workforce.workers.values()):
+                if worker.orders and now - worker.since > patience:
+                    replies[places[worker.orders[0].key]] = None
+                    self.workforce.interrupt(worker)
+        return [replies[place] for place in range(len(orders))]
+
+    def patience(self) -> float:
+        """How long a trial move may take."""
+        if self.finished_before < self.session.processors:
+            return math.inf
+        mean = self.seconds_before / self.finished_before
+        return max(PATIENCE * mean, LEAST_PATIENCE * self.budget)
+
+    def next_look(self, patience: float) -> float:
+        """When someone's patience ends, by the clock."""
+        busy = [worker.since for worker in self.workforce.workers.values() if worker.orders]
+        return min(busy, default=math.inf) + patience
+
+    # --- for the world outside ----------------------------------------------------------------
+
+    def usage(self) -> Usage:
+        """How the processors were used so far."""
+        now = min(self.clock.now(), self.until)
+        elapsed = max(now - self.began, 0.0) if self.startup > 0.0 else 0.0
+        busy = self.busy.copy()
+        if self.startup > 0.0:
+            for processor, worker in self.workforce.workers.items():
+                if not worker.is_idle:
+                    busy[processor] += max(now - max(worker.since, self.began), 0.0)
+        present = np.maximum(np.minimum(self.left, now) - np.maximum(self.arrived, self.began), 0.0)
+        overhead = Overhead(
+            coordinator=max(elapsed - self.workforce.waited, 0.0),
+            exchanges=self.session.progress.exchange_seconds,
+            startup=self.startup,
+        )
+        return Usage(StopReason.STILL_RUNNING, elapsed, busy, None, present, overhead)
+
+    def workers(self) -> list[WorkerStatus]:
+        """What each worker is doing, and for how long."""
+        now = self.clock.now()
+        statuses = []
+        for processor, worker in sorted(self.workforce.workers.items()):
+            order = worker.orders[0] if worker.orders else None
+            statuses.append(
+                WorkerStatus(
+                    processor,
+                    worker.process,
+                    order and order.key.chain,
+                    order and order.rung,
+                    now - worker.since if order else 0.0,
+                )
+            )
+        return statuses
+
+    def add_worker(self) -> int:
+        """One more, unless too few chains would be left waiting."""
+        machine, workers = self.session.machine, self.workforce.workers
+        if machine.completed.size > 1:
+            raise InputError(
+                "workers can be added only where all share one queue: use pools=aptmc.Shared()"
+            )
+        movers = int(machine.is_mover.sum())
+        staying = sum(not worker.is_leaving for worker in workers.values())
+        if machine.plan.moves_per_barrier == 0 and (staying + 1) * (1 + self.ahead) >= movers:
+            raise InputError(
+                f"with {staying + 1} workers none of the {movers} chains would be left waiting "
+                "to be exchanged: use chains_per_rung=2, say"
+            )
+        processor = self.busy.size
+        self.busy = np.append(self.busy, 0.0)
+        self.arrived = np.append(self.arrived, self.clock.now())
+        self.left = np.append(self.left, math.inf)
+        worker = self.workforce.hire(processor)
+        if self.startup > 0.0:
+            for _ in range(1 + self.ahead):
+                self.give_work(worker, self.now())
+        return processor
+
+    def remove_worker(self) -> int:
+        """The last one goes as soon as its moves are done."""
+        workers = self.workforce.workers
+        if self.session.machine.completed.size > 1:
+            raise InputError(
+                "workers can be removed only where all share one queue: use pools=aptmc.Shared()"
+            )
+        staying = [worker for worker in workers.values() if not worker.is_leaving]
+        if len(staying) == 1:
+            raise InputError("the last worker cannot be removed: use stop()")
+        worker = staying[-1]
+        worker.is_leaving = True
+        self.let_go(worker)
+        return worker.processor
+
+    def let_go(self, worker: Worker) -> None:
+        """A worker that was asked to leave does so when it has nothing left to do."""
+        if worker.is_idle:
+            self.left[worker.processor] = self.clock.now()
+            self.workforce.dismiss(worker)
+
+
+class _Stopped(Exception):
+    """A request to stop came before the first move."""

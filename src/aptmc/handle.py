@@ -1,0 +1,152 @@
+"""A run under way, and the handle by which one can look at it, stop it and change its workers."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar, final
+
+import numpy as np
+
+from aptmc.backends.control import Control, Crew, WorkerStatus
+from aptmc.backends.session import Session, Usage
+from aptmc.coordinator import Coordinator
+from aptmc.errors import RunFailed, StopReason
+from aptmc.record import Record
+from aptmc.result import Run, Settings
+from aptmc.store import MemoryStore
+
+Table = TypeVar("Table", Coordinator, Record)
+
+
+class Prepared(NamedTuple):
+    """A run that could begin now."""
+
+    settings: Settings
+    session: Session
+    store: MemoryStore
+
+    def run(self, control: Control) -> Run:
+        """Run it, in this thread."""
+        try:
+            usage = self.settings.on.run(self.session, self.settings.budget, control)
+        finally:
+            control.end()
+        self.session.flush()
+        run = self.result(usage)
+        if usage.failure is not None:
+            usage.failure.run = run
+            raise usage.failure
+        return run
+
+    def result(self, usage: Usage) -> Run:
+        """The run as it stands."""
+        session = self.session
+        return Run(
+            self.settings, session.machine, session.record, self.store, usage, session.tuning
+        )
+
+    def so_far(self, usage: Usage) -> Run:
+        """A copy of the run as it stands, which does not change while the run goes on."""
+        self.session.flush()
+        return Run(
+            self.settings,
+            _copied(self.session.machine),
+            _copied(self.session.record),
+            self.store.copy(),
+            usage,
+            self.session.tuning.copy(),
+        )
+
+
+class Inspection(NamedTuple):
+    """What a look at a run under way shows."""
+
+    run: Run  # so far
+    workers: list[WorkerStatus]
+
+
+@final
+class RunHandle:
+    """A run in the background. Use it in a `with` block, which stops the run when it is left."""
+
+    def __init__(self, prepared: Prepared, control: Control) -> None:
+        self._prepared, self._control = prepared, control
+        self._run: Run | None = None
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, name="aptmc run", daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        try:
+            self._run = self._prepared.run(self._control)
+        except BaseException as failure:
+            self._failure = failure
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the run is still under way."""
+        return self._thread.is_alive()
+
+    def inspect(self) -> Inspection:
+        """The run so far, and what each worker is doing. A run that has ended has no workers."""
+
+        def look(crew: Crew) -> Inspection:
+            return Inspection(self._prepared.so_far(crew.usage()), crew.workers())
+
+        if self.is_running:
+            try:
+                inspection: Inspection = self._control.ask(look)
+                return inspection
+            except RunFailed:  # it has just ended
+                pass
+        return Inspection(self.wait(), [])
+
+    def wait(self, timeout: float | None = None) -> Run:
+        """The result when the run has ended; TimeoutError if it has not in so many seconds.
+
+        A failure of the run is raised here.
+        """
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            raise TimeoutError(f"the run is still under way after {timeout} s more")
+        if self._failure is not None:
+            raise self._failure
+        assert self._run is not None
+        return self._run
+
+    def stop(self) -> Run:
+        """End the run now, and give the result so far. Moves in flight are left as they are."""
+        self._control.stop(StopReason.STOPPED)
+        return self.wait()
+
+    def add_worker(self) -> int:
+        """One more worker process, now; gives its number."""
+        number: int = self._control.ask(lambda crew: crew.add_worker())
+        return number
+
+    def remove_worker(self) -> int:
+        """One worker less: it goes when its present move is done. Gives its number."""
+        number: int = self._control.ask(lambda crew: crew.remove_worker())
+        return number
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._control.stop(StopReason.STOPPED)
+        self._thread.join()
+
+
+def _copied(table: Table) -> Table:
+    arrays: dict[str, Any] = {
+        name: value.copy()
+        for name, value in table._asdict().items()
+        if isinstance(value, np.ndarray)
+    }
+    return table._replace(**arrays)
