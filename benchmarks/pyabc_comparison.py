@@ -114,7 +114,7 @@ Turn = Callable[[int], tuple[float, int]]  # from a seed to seconds and simulati
 
 def one_hit(problem: aptmc.Abc, tolerance: float, steps: int, *, compiled: bool = False) -> Turn:
     """A turn of the race."""
-    kernel = aptmc.OneHit(race.SCALE, steps=steps)
+    kernel = aptmc.OneHit(race.SCALE, steps=steps, cap=100)
     move = kernel.move(problem, compiled=compiled)
     tuning = kernel.tuning(problem, aptmc.Ladder.tolerances([tolerance]))[0]
     state = np.array([race.THETA, 0.0, problem.prior.log_density([race.THETA])])
@@ -149,7 +149,7 @@ def whole_run(problem: aptmc.Abc, budget: float) -> Turn:
             problem,
             budget=budget,
             ladder=aptmc.Ladder.tolerances(np.geomspace(NARROW, WIDE, 8).tolist()),
-            kernel=aptmc.OneHit(race.SCALE),
+            kernel=aptmc.OneHit(race.SCALE, cap=100),
             schedule=aptmc.Anytime(every=20.0),
             on=aptmc.VirtualTime(1),
             seed=seed,

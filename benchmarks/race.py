@@ -86,7 +86,7 @@ def cost_of_race(
     turns: int,
 ) -> Cost:  # fmt: skip
     """Time moves of many steps, and as many calls of the user's function, in turns."""
-    kernel = aptmc.OneHit(SCALE, steps=steps)
+    kernel = aptmc.OneHit(SCALE, steps=steps, cap=100)
     move = kernel.move(problem, compiled=compiled)
     tuning, level = kernel.tuning(problem, LADDER), TOLERANCES[rung]
     state = np.array([THETA, 0.5 * level, problem.prior.log_density([THETA])])
@@ -146,7 +146,7 @@ def print_virtual_time(*, quick: bool) -> None:
                 problem,
                 budget=budget,
                 ladder=ladder,
-                kernel=aptmc.OneHit(SCALE),
+                kernel=aptmc.OneHit(SCALE, cap=100),
                 schedule=aptmc.Anytime(every=20.0),
                 on=aptmc.VirtualTime(4),
                 seed=1,

@@ -92,7 +92,7 @@ def sample(case: Case, *, budget: float, runs: int, seed: int = 1) -> list[list[
             budget=budget,
             warmup=WARMUP_SHARE * budget,
             ladder=aptmc.Ladder.tolerances(case.tolerances),
-            kernel=aptmc.OneHit(case.steps),
+            kernel=aptmc.OneHit(case.steps, cap=100),
             schedule=aptmc.Anytime(case.every, exchange=aptmc.Reassignment()),
             on=aptmc.VirtualTime(PROCESSORS),
             keep="all",
