@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from aptmc.handle import RunHandle
     from aptmc.kernels import OneHit, RandomWalk
     from aptmc.keys import Key
-    from aptmc.ladder import Ladder
+    from aptmc.ladder import AutoLadder, Ladder
     from aptmc.pools import Paired, Partitioned, Shared
     from aptmc.problem import Abc, Power, Prior, Tempered
     from aptmc.rejection_sampling import rejection
@@ -64,7 +64,7 @@ _HOME = {
     "handle": ("RunHandle",),
     "kernels": ("OneHit", "RandomWalk"),
     "keys": ("Key",),
-    "ladder": ("Ladder",),
+    "ladder": ("AutoLadder", "Ladder"),
     "pools": ("Paired", "Partitioned", "Shared"),
     "problem": ("Abc", "Power", "Prior", "Tempered"),
     "rejection_sampling": ("rejection",),
@@ -79,6 +79,7 @@ __all__ = [
     "Alternating",
     "Anytime",
     "AptmcError",
+    "AutoLadder",
     "BetweenPools",
     "ExchangeFailed",
     "InProcess",

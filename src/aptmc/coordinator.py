@@ -26,7 +26,7 @@ from aptmc.chain import ACCEPTED, accepts
 from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, compiled, inlined
 from aptmc.exchange.rules import ChoosePairs, Waiting
 from aptmc.exchange.swap import LogWeight, swap_log_ratio
-from aptmc.keys import EXCHANGE, Streams, rewind
+from aptmc.keys import DEADLINE, EXCHANGE, Streams, first_number, rewind
 from aptmc.pools import Layout
 from aptmc.record import (
     EXCHANGE_MOVE,
@@ -57,6 +57,7 @@ class Coordinator(NamedTuple):
     is_mover: Flags  # of each chain: does it make local moves?
     sweep: Integers  # of each pool: how many chains move in it
     value_column: int  # where a state keeps the value that exchanges look at
+    epoch: int  # a part of every random key, for phases of a run that follow each other
     # What changes.
     states: FloatTable  # of each replica
     replica: Integers  # of each chain: which state it holds; a swap exchanges two of these
@@ -68,7 +69,10 @@ class Coordinator(NamedTuple):
     head: Integers  # of each pool: where the ring begins
     queued: Integers  # of each pool: how many stand in it
     completed: Integers  # of each pool
+    swept: Floats  # of each pool: when its last sweep was complete
+    sweep_time: Floats  # of each pool: how long a sweep takes, as far as one follows that
     passed: Integers  # one number: deadlines (or barriers) so far
+    deadline: Floats  # one number: the next
 
 
 @compiled
@@ -97,7 +101,7 @@ def exchange_round(
     values = machine.states[:, machine.value_column][before]
     waiting = Waiting(rungs, machine.pool[attending], machine.level[rungs], values)
 
-    rewind(streams.dial, EXCHANGE, pool + 1, number)
+    rewind(streams.dial, EXCHANGE, pool + 1, first_number(machine.epoch) + number)
     rng = streams.generator
     pairs = np.empty((chains, 2), np.int64)
     count = choose_pairs(number, waiting, rng, pairs)
@@ -175,17 +179,25 @@ def catch_up(
     False means that some are left, because the record is full or because there are a great many:
     empty the record and call again.
     """
-    plan, passed = machine.plan, machine.passed
+    plan, passed, deadline = machine.plan, machine.passed, machine.deadline
     first = passed[0]
-    while plan.every * (passed[0] + 1) <= time:
+    while deadline[0] <= time:
         if passed[0] - first == MOST_DEADLINES or not has_room(record, most_draws(machine)):
             return False
-        deadline = plan.every * (passed[0] + 1)
         exchange_rounds(
-            machine, ALL_POOLS, passed[0], plan.rounds, deadline,
+            machine, ALL_POOLS, passed[0], plan.rounds, deadline[0],
             record, streams, choose_pairs, log_weight,
         )  # fmt: skip
         passed[0] += 1
+        every = machine.sweep_time.max() if plan.follows > 0.0 else plan.every
+        if plan.jitter > 0.0:
+            rewind(streams.dial, DEADLINE, 0, first_number(machine.epoch) + passed[0])
+            deadline[0] += every * (1.0 + plan.jitter * (2.0 * streams.generator.random() - 1.0))
+        elif plan.follows > 0.0:
+            deadline[0] += every
+        else:
+            # A product has no rounding errors that add up.
+            deadline[0] = every * (passed[0] + 1)
     return True
 
 
@@ -222,6 +234,18 @@ def take_next(machine: Coordinator, pool: int) -> int:
 
 
 @inlined
+def follow_sweeps(machine: Coordinator, pool: int, time: float) -> None:
+    """A pool has made a sweep: move the time that one takes towards the one that this took.
+
+    On a logarithmic scale, so that a few sweeps that take very long do not count for much.
+    """
+    took = time - machine.swept[pool]
+    machine.swept[pool] = time
+    if took > 0.0:
+        machine.sweep_time[pool] *= (took / machine.sweep_time[pool]) ** machine.plan.follows
+
+
+@inlined
 def settle(
     machine: Coordinator, chain: int, outcome: Floats, info: Floats, time: float, record: Record
 ) -> int:
@@ -235,8 +259,11 @@ def settle(
     record.totals[machine.rung[chain]] += info
 
     calls_for = NOTHING
-    if machine.plan.rounds_within_pool > 0 and machine.completed[pool] % machine.sweep[pool] == 0:
-        calls_for += WITHIN_POOL
+    if machine.completed[pool] % machine.sweep[pool] == 0:
+        if machine.plan.follows > 0.0:
+            follow_sweeps(machine, pool, time)
+        if machine.plan.rounds_within_pool > 0:
+            calls_for += WITHIN_POOL
     if machine.plan.moves_per_barrier == 0:
         join_queue(machine, chain)
         return calls_for
@@ -298,7 +325,7 @@ def complete(
     False means that this completion has not happened yet, because the record is full or because a
     great many deadlines come first: empty the record and call again.
     """
-    a_deadline_has_passed = machine.plan.every * (machine.passed[0] + 1) <= time
+    a_deadline_has_passed = machine.deadline[0] <= time
     if a_deadline_has_passed and not catch_up(
         machine, time, record, streams, choose_pairs, log_weight
     ):
@@ -315,7 +342,12 @@ def complete(
 
 
 def coordinator(
-    plan: Plan, layout: Layout, level: Floats, states: FloatTable, value_column: int
+    plan: Plan,
+    layout: Layout,
+    level: Floats,
+    states: FloatTable,
+    value_column: int,
+    epoch: int = 0,
 ) -> Coordinator:
     """A coordinator with all chains waiting, in order, at the start of a run."""
     chains, pools = layout.rung.size, layout.pools
@@ -327,17 +359,21 @@ def coordinator(
         is_mover=layout.moves,
         sweep=np.bincount(layout.pool[layout.moves], minlength=pools).astype(np.int64),
         value_column=value_column,
+        epoch=epoch,
         states=states,
         replica=np.arange(chains),
         waiting=np.ones(chains, np.bool_),
-        moves=np.zeros(chains, np.int64),
+        moves=np.full(chains, first_number(epoch)),
         moves_left=np.zeros(chains, np.int64),
         unfinished=np.zeros(1, np.int64),
         queue=np.empty((pools, chains), np.int64),
         head=np.zeros(pools, np.int64),
         queued=np.zeros(pools, np.int64),
         completed=np.zeros(pools, np.int64),
+        swept=np.zeros(pools),
+        sweep_time=np.full(pools, plan.every),
         passed=np.zeros(1, np.int64),
+        deadline=np.full(1, plan.every),
     )
     start_sweep(machine)
     return machine

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar, final
 
 import numpy as np
 
+from aptmc.backends.base import Engine
+from aptmc.backends.build import build_session
 from aptmc.backends.control import Control, Crew, WorkerStatus
 from aptmc.backends.session import Session, Usage
 from aptmc.coordinator import Coordinator
@@ -15,21 +18,28 @@ from aptmc.errors import RunFailed, StopReason
 from aptmc.record import Record
 from aptmc.result import Run, Settings
 from aptmc.store import MemoryStore
+from aptmc.warmup import Tuner, WarmUp
 
 Table = TypeVar("Table", Coordinator, Record)
 
 
-class Prepared(NamedTuple):
-    """A run that could begin now."""
+@dataclass
+class Prepared:
+    """A run that could begin now: with a warm-up first, if there is anything to find."""
 
     settings: Settings
     session: Session
     store: MemoryStore
+    tuner: Tuner | None
+    options: Options
+    warmup: WarmUp | None = None
 
     def run(self, control: Control) -> Run:
         """Run it, in this thread."""
+        backend, budget = self.settings.on, self.settings.budget
         try:
-            usage = self.settings.on.run(self.session, self.settings.budget, control)
+            with backend.open(self.session, control) as engine:
+                usage = self._warm_up(engine) or engine.run(self.session, engine.left(budget))
         finally:
             control.end()
         self.session.flush()
@@ -39,11 +49,46 @@ class Prepared(NamedTuple):
             raise usage.failure
         return run
 
+    def _warm_up(self, engine: Engine) -> Usage | None:
+        """Find the settings that were not given. A usage means that the run ended there."""
+        if self.tuner is None:
+            return None
+        try:
+            warmup = self.tuner.run(engine, self.settings.budget, self.session, self.store)
+        except RunFailed as failure:
+            return Usage(StopReason.FAILED, 0.0, np.zeros(self.session.processors), failure)
+        tuned, options = warmup.tuned, self.options
+        self.warmup = warmup
+        self.settings = self.settings._replace(
+            ladder=tuned.ladder,
+            kernel=tuned.kernel,
+            schedule=tuned.schedule,
+            pools=tuned.pools,
+        )
+        self.store = MemoryStore()
+        layout = tuned.pools.layout(tuned.ladder, self.session.processors)
+        self.session = build_session(
+            self.settings.problem, tuned.ladder, tuned.kernel, tuned.schedule, layout,
+            options.keep, self.settings.seed, self.store, options.thin, options.log_events,
+            warmup.epoch,
+        )  # fmt: skip
+        self.session.machine.states[:] = warmup.states
+        self.session.progress.has_states = True
+        if warmup.stopped is not None:
+            return Usage(warmup.stopped, 0.0, np.zeros(self.session.processors))
+        return None
+
     def result(self, usage: Usage) -> Run:
         """The run as it stands."""
         session = self.session
         return Run(
-            self.settings, session.machine, session.record, self.store, usage, session.tuning
+            self.settings,
+            session.machine,
+            session.record,
+            self.store,
+            usage,
+            session.tuning,
+            self.warmup,
         )
 
     def so_far(self, usage: Usage) -> Run:
@@ -56,7 +101,16 @@ class Prepared(NamedTuple):
             self.store.copy(),
             usage,
             self.session.tuning.copy(),
+            self.warmup,
         )
+
+
+class Options(NamedTuple):
+    """What is kept of a run."""
+
+    keep: str
+    thin: int
+    log_events: bool
 
 
 class Inspection(NamedTuple):

@@ -30,10 +30,23 @@ class Purpose(IntEnum):
     START = 3
     REJECTION = 4
     PILOT = 5
+    WARMUP = 6
+    DEADLINE = 7
 
 
 # Compiled code sees enum members as plain integers.
-MOVE, HOLD, EXCHANGE, START, REJECTION, PILOT = (int(purpose) for purpose in Purpose)
+MOVE, HOLD, EXCHANGE, START, REJECTION, PILOT, WARMUP, DEADLINE = (
+    int(purpose) for purpose in Purpose
+)
+
+
+EPOCH_BITS = 40  # so many numbers are there in each phase of a run
+
+
+@inlined
+def first_number(epoch: int) -> int:
+    """Where a phase of a run begins to count its moves and exchanges."""
+    return epoch << EPOCH_BITS
 
 
 class Key(NamedTuple):
@@ -73,6 +86,11 @@ def check_seed(seed: object) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed must be a non-negative integer, got {seed!r}: use seed=1")
     return int(seed)
+
+
+def new_seed() -> int:
+    """A seed that nobody has used before, short enough to be typed again."""
+    return int(np.random.SeedSequence().generate_state(1)[0])
 
 
 def open_streams(seed: int) -> Streams:

@@ -14,6 +14,10 @@ from aptmc.checks import numbers, whole_number
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
 
+SWAP_RATE = 0.4
+EFFECTIVE_DRAWS = 400.0
+MOST_RUNGS = 40
+
 
 @final
 @dataclass(frozen=True)
@@ -79,6 +83,28 @@ class Ladder:
         levels = [hottest ** (rung / (rungs - 1)) for rung in range(rungs)]
         return cls((*levels[:-1], hottest))
 
+    @staticmethod
+    def auto(
+        *,
+        coldest: float | None = None,
+        effective_draws: float = EFFECTIVE_DRAWS,
+        swap_rate: float = SWAP_RATE,
+        rungs: int | None = None,
+        most_rungs: int = MOST_RUNGS,
+    ) -> AutoLadder:
+        """A ladder that the warm-up finds: see `AutoLadder`.
+
+        >>> Ladder.auto(coldest=0.4).coldest
+        0.4
+        """
+        return AutoLadder(
+            coldest=coldest,
+            effective_draws=effective_draws,
+            swap_rate=swap_rate,
+            rungs=rungs,
+            most_rungs=most_rungs,
+        )
+
     def without_local_moves(self, *rungs: int) -> Ladder:
         """The same ladder with rungs whose chains make no local moves: exchanges feed them.
 
@@ -104,6 +130,49 @@ class Ladder:
     def __repr__(self) -> str:
         idle = f".without_local_moves{tuple(sorted(self.idle_rungs))}" if self.idle_rungs else ""
         return f"Ladder.{self.kind}({list(self.levels)}){idle}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class AutoLadder:
+    """A ladder that the warm-up finds.
+
+    :param swap_rate: how often neighbours should swap. 20 to 25 % would be best if all chains took
+        part; chains in flight make pairs less adjacent, so more is better here
+    :param coldest: tolerances only: the one that is wanted. Without it, the smallest at which the
+        budget gives `effective_draws`
+    :param rungs: how many, if that is to be fixed
+    :param most_rungs: never more than these
+
+    >>> AutoLadder(coldest=0.4)
+    AutoLadder(swap_rate=0.4, coldest=0.4, effective_draws=400.0, rungs=None, most_rungs=40)
+    """
+
+    swap_rate: float = SWAP_RATE
+    coldest: float | None = None
+    effective_draws: float = EFFECTIVE_DRAWS
+    rungs: int | None = None
+    most_rungs: int = MOST_RUNGS
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.swap_rate, int | float) or not 0.01 <= self.swap_rate <= 0.95:
+            raise InputError(
+                f"swap_rate must lie between 0.01 and 0.95, got {self.swap_rate!r}: use 0.4, say"
+            )
+        if self.coldest is not None and (
+            not isinstance(self.coldest, int | float) or not 0.0 <= self.coldest < math.inf
+        ):
+            raise InputError(f"coldest must be a tolerance from 0 on, got {self.coldest!r}")
+        if not isinstance(self.effective_draws, int | float) or not self.effective_draws > 0.0:
+            raise InputError(f"effective_draws must be positive, got {self.effective_draws!r}")
+        if self.rungs is not None:
+            whole_number("rungs", self.rungs, least=2)
+        whole_number("most_rungs", self.most_rungs, least=2)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The fewest and the most rungs."""
+        return (self.rungs, self.rungs) if self.rungs is not None else (2, self.most_rungs)
 
 
 def _check_powers(levels: tuple[float, ...]) -> None:

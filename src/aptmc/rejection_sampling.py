@@ -13,7 +13,7 @@ from aptmc.chain import value_column
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, compiled_like, pointer_to
 from aptmc.errors import InputError, MoveFailed
-from aptmc.kernels.one_hit import prior_functions
+from aptmc.kernels.priors import prior_functions
 from aptmc.keys import REJECTION, Key, Streams, check_seed, open_streams, rewind
 from aptmc.problem import Abc
 from aptmc.processors import processors_available

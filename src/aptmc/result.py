@@ -18,13 +18,14 @@ from aptmc.errors import InputError, StopReason
 from aptmc.event_log import Events
 from aptmc.kernels import Kernel
 from aptmc.kernels.base import STEPS
-from aptmc.keys import Key
+from aptmc.keys import Key, first_number
 from aptmc.ladder import Ladder
 from aptmc.pools import Pools
 from aptmc.problem import Problem
 from aptmc.record import Record
 from aptmc.schedule import Schedule
-from aptmc.store import Draws, MemoryStore
+from aptmc.store import Draws, MemoryStore, joined
+from aptmc.warmup import Round, WarmUp
 
 if TYPE_CHECKING:
     import xarray
@@ -56,6 +57,7 @@ class Run:
         store: MemoryStore,
         usage: Usage,
         tuning: FloatTable,
+        warmup: WarmUp | None = None,
     ) -> None:
         self.settings = settings
         self._machine = machine
@@ -63,6 +65,7 @@ class Run:
         self._store = store
         self._usage = usage
         self._tuning = tuning
+        self._warmup = warmup
 
     def __repr__(self) -> str:
         draws = sum(draws.time.size for draws in self.chains())
@@ -98,6 +101,11 @@ class Run:
         return self._store.events()
 
     @property
+    def warmup_rounds(self) -> list[Round]:
+        """What each round of the warm-up was like, if there were any."""
+        return [] if self._warmup is None else self._warmup.rounds
+
+    @property
     def in_flight(self) -> list[Key]:
         """The random keys of the moves that were under way at the end."""
         machine = self._machine
@@ -127,8 +135,10 @@ class Run:
         return self._per_move(HOLD_TIME)
 
     def _per_move(self, place: int) -> Floats:
+        machine = self._machine
+        done = machine.moves - first_number(machine.epoch) - ~machine.waiting
         moves = np.zeros(self.settings.ladder.rungs)
-        np.add.at(moves, self._machine.rung, self._machine.moves - ~self._machine.waiting)
+        np.add.at(moves, machine.rung, done)
         means = np.full(moves.size, np.nan)
         np.divide(self._record.totals[:, place], moves, out=means, where=moves > 0)
         return means
@@ -163,6 +173,10 @@ class Run:
         if not self._record.wanted[chains].all():
             raise InputError(f'the draws of rung {rung} were not kept: use keep="all"')
         width = self._machine.states.shape[1]
+        if warmup and self._warmup is not None:
+            if rung != 0:
+                raise InputError("of the warm-up only the draws of rung 0 are kept")
+            return [joined(self._warmup.draws, width)]
         start, end = (-np.inf, self.settings.warmup) if warmup else (self.settings.warmup, np.inf)
         if not warmup and self.settings.warmup == 0.0:
             start = -np.inf
@@ -188,7 +202,7 @@ class Run:
         from arviz_base import from_dict
 
         groups = {**self._groups("", warmup=False)}
-        if self.settings.warmup > 0.0:
+        if self.settings.warmup > 0.0 or self._warmup is not None:
             groups |= self._groups("warmup_", warmup=True)
         with warnings.catch_warnings():
             # A short run may have fewer draws than chains; the dimensions are right all the same.

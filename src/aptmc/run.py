@@ -2,69 +2,63 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
 from aptmc.backends import Backend, Processes
+from aptmc.backends.build import build_session
 from aptmc.backends.control import Control
-from aptmc.backends.session import Session, empty_states
-from aptmc.chain import value_column
 from aptmc.checks import whole_number
 from aptmc.clock import duration
-from aptmc.compiled import compiled_like, is_compiled
-from aptmc.coordinator import coordinator
 from aptmc.errors import InputError
-from aptmc.event_log import empty_log
 from aptmc.exchange import Rule
-from aptmc.handle import Prepared, RunHandle
+from aptmc.handle import Options, Prepared, RunHandle
 from aptmc.kernels import Kernel
-from aptmc.keys import check_seed
-from aptmc.ladder import Ladder
-from aptmc.pools import Layout, Pools, Shared
+from aptmc.keys import check_seed, new_seed
+from aptmc.ladder import AutoLadder, Ladder
+from aptmc.pools import Pools, Shared
 from aptmc.problem import Problem
 from aptmc.processors import processors_available
-from aptmc.record import empty_record
 from aptmc.result import Run, Settings
-from aptmc.schedule import Schedule
-from aptmc.start import first_states
+from aptmc.schedule import Anytime, Schedule
 from aptmc.store import MemoryStore
-
-RECORD_ROWS = 1 << 16
+from aptmc.tuning.wishes import Wishes
+from aptmc.warmup import Tuned, Tuner
 
 
 def sample(
     problem: Problem,
     *,
     budget: float | str,
-    ladder: Ladder,
-    kernel: Kernel,
-    schedule: Schedule,
+    ladder: Ladder | AutoLadder | Literal["auto"] = "auto",
+    kernel: Kernel | Literal["auto"] = "auto",
+    schedule: Schedule | None = None,
     pools: Pools | None = None,
     on: Backend | None = None,
-    warmup: float | str = 0,
+    warmup: float | str = "auto",
     keep: Literal["coldest", "all"] = "coldest",
     thin: int = 1,
     log_events: bool | None = None,
-    seed: int,
+    seed: int | None = None,
 ) -> Run:
     """Sample a problem until the budget is spent.
 
     :param problem: what to sample: `Tempered`, `Power`, `Abc`
     :param budget: when to stop: seconds (or units of virtual time), or words such as "10 min"
-    :param ladder: the rungs, coldest first
-    :param kernel: how a chain moves between exchanges
-    :param schedule: when chains are exchanged: `Anytime`, `Synchronous`
+    :param ladder: the rungs, coldest first; "auto" or `Ladder.auto(...)`: found in the warm-up
+    :param kernel: how a chain moves between exchanges; "auto": found in the warm-up
+    :param schedule: when chains are exchanged: `Anytime` (the default, with deadlines that are
+        found in the warm-up), `Synchronous`
     :param pools: which chains share processors: `Shared` (the default), `Partitioned`, `Paired`
     :param on: who computes: `Processes` (the default: one worker for each processor that this
         process may use), `InProcess`, `VirtualTime`
-    :param warmup: draws of this first part of the budget are kept apart from the posterior
+    :param warmup: the first part of the budget, in which settings are found that were not given;
+        its draws are kept apart from the posterior. By default a quarter, or nothing if all is
+        given
     :param keep: keep the draws of the coldest rung, or of all rungs
     :param thin: keep one draw of so many
     :param log_events: keep the log of who computed what when, for timelines and replay; by default
         in real time but not in virtual time
-    :param seed: the same seed gives the same run
+    :param seed: the same seed gives the same run; a new one is drawn if none is given
 
     >>> import numba, scipy.stats, aptmc
     >>> @numba.njit
@@ -95,16 +89,16 @@ def start(
     problem: Problem,
     *,
     budget: float | str,
-    ladder: Ladder,
-    kernel: Kernel,
-    schedule: Schedule,
+    ladder: Ladder | AutoLadder | Literal["auto"] = "auto",
+    kernel: Kernel | Literal["auto"] = "auto",
+    schedule: Schedule | None = None,
     pools: Pools | None = None,
     on: Backend | None = None,
-    warmup: float | str = 0,
+    warmup: float | str = "auto",
     keep: Literal["coldest", "all"] = "coldest",
     thin: int = 1,
     log_events: bool | None = None,
-    seed: int,
+    seed: int | None = None,
 ) -> RunHandle:
     """Like `sample`, but in the background: gives a handle at once.
 
@@ -136,128 +130,114 @@ def start(
 def _prepare(
     problem: Problem,
     budget: float | str,
-    ladder: Ladder,
-    kernel: Kernel,
-    schedule: Schedule,
+    ladder: Ladder | AutoLadder | str,
+    kernel: Kernel | str,
+    schedule: Schedule | None,
     pools: Pools | None,
     on: Backend | None,
     warmup: float | str,
     keep: str,
     thin: int,
     log_events: bool | None,
-    seed: int,
+    seed: int | None,
 ) -> Prepared:
     """Refuse what cannot work, and wire up the rest."""
-    pools = Shared() if pools is None else pools
-    for name, value, kind in (
-        ("problem", problem, Problem),
-        ("ladder", ladder, Ladder),
-        ("kernel", kernel, Kernel),
-        ("schedule", schedule, Schedule),
-        ("pools", pools, Pools),
-        ("on", on, Backend | None),
-    ):
-        _check_kind(name, value, kind)
+    _check_kind("problem", problem, Problem)
+    _check_kind("pools", pools, Pools | None)
+    _check_kind("on", on, Backend | None)
+    wishes = _wishes(problem, ladder, kernel, schedule, pools)
     seconds = duration(budget)
-    warmup_seconds = 0.0 if warmup == 0 else duration(warmup, "warmup")
-    if warmup_seconds >= seconds:
+    length = None if warmup == "auto" else 0.0 if warmup == 0 else duration(warmup, "warmup")
+    if length is not None and length >= seconds:
         raise InputError(f"warmup must be shorter than the budget, got {warmup!r} and {budget!r}")
+    if length == 0.0 and wishes.needs_warmup:
+        raise InputError(
+            "without a warm-up nothing can be found automatically: leave out warmup=0, or give "
+            "ladder, kernel and the time between deadlines"
+        )
     if keep not in ("coldest", "all"):
         raise InputError(f'keep must be "coldest" or "all", got {keep!r}')
     thin = whole_number("thin", thin)
-    seed = check_seed(seed)
-    if ladder.kind != problem.ladder_kind:
-        raise InputError(
-            f"a problem of kind {type(problem).__name__} needs a ladder of {problem.ladder_kind}, "
-            f"got {ladder!r}: use aptmc.Ladder.{problem.ladder_kind}"
-        )
-    problem.check_levels(ladder.levels)
-    kernel.tuning(problem, ladder)
-    backend = _default_backend(ladder, pools, schedule) if on is None else on
-    layout = pools.layout(ladder, backend.processors)
-    schedule.check(layout)
-    for rule in (schedule.exchange, schedule.within):
-        if rule is not None and rule.kind not in (None, ladder.kind):
-            raise InputError(f"{type(rule).__name__}() is for ladders of {rule.kind} only")
-
-    store = MemoryStore()
+    seed = new_seed() if seed is None else check_seed(seed)
+    backend = _default_backend(wishes) if on is None else on
     log_events = backend.logs_events if log_events is None else log_events
-    session = build_session(
-        problem, ladder, kernel, schedule, layout, keep, seed, store, thin, log_events
-    )
+    store = MemoryStore()
+
+    tuner = None
+    if wishes.needs_warmup:
+        tuner = Tuner(problem, wishes, backend.processors, seed, length)
+        tuned = tuner.tuned_at_first(seconds)
+        session = tuner.session(store, 0)
+        length = 0.0  # draws of the warm-up never get among the others
+    else:
+        assert isinstance(wishes.ladder, Ladder)
+        assert isinstance(wishes.kernel, Kernel)
+        tuned = Tuned(wishes.ladder, wishes.kernel, wishes.schedule, wishes.pools or Shared())
+        layout = tuned.pools.layout(tuned.ladder, backend.processors)
+        tuned.schedule.check(layout)
+        session = build_session(
+            problem, tuned.ladder, tuned.kernel, tuned.schedule, layout,
+            keep, seed, store, thin, log_events,
+        )  # fmt: skip
     settings = Settings(
-        problem, seconds, warmup_seconds, ladder, kernel, schedule, pools, backend, seed
+        problem=problem,
+        budget=seconds,
+        warmup=length or 0.0,
+        ladder=tuned.ladder,
+        kernel=tuned.kernel,
+        schedule=tuned.schedule,
+        pools=tuned.pools,
+        on=backend,
+        seed=seed,
     )
     backend.check(session)
-    return Prepared(settings, session, store)
+    return Prepared(settings, session, store, tuner, Options(keep, thin, log_events))
 
 
-def _default_backend(ladder: Ladder, pools: Pools, schedule: Schedule) -> Backend:
+def _wishes(
+    problem: Problem,
+    ladder: Ladder | AutoLadder | str,
+    kernel: Kernel | str,
+    schedule: Schedule | None,
+    pools: Pools | None,
+) -> Wishes:
+    """What was given and what is to be found, if it fits together."""
+    wanted_ladder = AutoLadder() if isinstance(ladder, str) and ladder == "auto" else ladder
+    if not (isinstance(kernel, str) and kernel == "auto"):
+        _check_kind("kernel", kernel, Kernel)
+    wanted_schedule = Anytime() if schedule is None else schedule
+    _check_kind("ladder", wanted_ladder, Ladder | AutoLadder)
+    _check_kind("schedule", wanted_schedule, Schedule)
+    wishes = Wishes(wanted_ladder, kernel, wanted_schedule, pools)  # type: ignore[arg-type]
+    if isinstance(wishes.ladder, Ladder):
+        if wishes.ladder.kind != problem.ladder_kind:
+            raise InputError(
+                f"a problem of kind {type(problem).__name__} needs a ladder of "
+                f"{problem.ladder_kind}, got {ladder!r}: use aptmc.Ladder.{problem.ladder_kind}"
+            )
+        problem.check_levels(wishes.ladder.levels)
+        if isinstance(wishes.kernel, Kernel):
+            wishes.kernel.tuning(problem, wishes.ladder)
+    for rule in (wishes.schedule.exchange, wishes.schedule.within):
+        if isinstance(rule, Rule) and rule.kind not in (None, problem.ladder_kind):
+            raise InputError(f"{type(rule).__name__}() is for ladders of {rule.kind} only")
+    return wishes
+
+
+def _default_backend(wishes: Wishes) -> Backend:
     """As many workers as there are processors and as the chains can keep busy."""
+    ladder, pools = wishes.ladder, wishes.pools or Shared()
     for processors in range(processors_available(), 1, -1):
-        try:
-            schedule.check(pools.layout(ladder, processors))
-        except InputError:
-            continue
+        if isinstance(ladder, Ladder) and not wishes.needs_warmup:
+            try:
+                wishes.schedule.check(pools.layout(ladder, processors))
+            except InputError:
+                continue
         return Processes(processors)
     return Processes(1)
 
 
-def build_session(
-    problem: Problem,
-    ladder: Ladder,
-    kernel: Kernel,
-    schedule: Schedule,
-    layout: Layout,
-    keep: str,
-    seed: int,
-    store: MemoryStore,
-    thin: int = 1,
-    log_events: bool = True,
-) -> Session:
-    """A coordinator wired to functions, streams and a store. Its chains have no states yet."""
-    chains = layout.rung.size
-    wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
-    rounds = max(schedule.plan().rounds, schedule.plan().rounds_within_pool)
-    rows = RECORD_ROWS + 8 * rounds * chains
-    return Session(
-        seed=seed,
-        problem=problem,
-        kernel=kernel,
-        machine=coordinator(
-            schedule.plan(),
-            layout,
-            ladder.level_array(),
-            empty_states(chains, problem.width),
-            value_column(problem.dimension),
-        ),
-        record=empty_record(layout.rung, ladder.rungs, problem.width, wanted, rows, thin),
-        log=empty_log(RECORD_ROWS + 4 * layout.served.size if log_events else 0),
-        served=layout.served,
-        tuning=kernel.tuning(problem, ladder),
-        choose_pairs=_compiled_rule(schedule.exchange),
-        choose_pairs_within=_compiled_rule(schedule.within or schedule.exchange),
-        log_weight=problem.log_weight(),
-        find_states=partial(first_states, problem, ladder, kernel, layout, seed),
-        store=store.append,
-    )
-
-
-def _compiled_rule(rule: Rule) -> Any:
-    choose_pairs = type(rule).choose_pairs
-    if is_compiled(choose_pairs):
-        return choose_pairs
-    try:
-        return compiled_like(Rule.choose_pairs, choose_pairs)
-    except Exception as error:
-        raise InputError(
-            f"{type(rule).__name__}.choose_pairs cannot be compiled: it must be a staticmethod of "
-            "(round_number, waiting, rng, pairs) that returns the number of pairs, in Python "
-            f"that numba understands, which says: {error}"
-        ) from error
-
-
 def _check_kind(name: str, value: object, kind: Any) -> None:
     if not isinstance(value, kind):
-        wanted = getattr(kind, "__name__", "Backend")
+        wanted = {"on": "Backend"}.get(name, name.capitalize())
         raise InputError(f"{name} must be an aptmc {wanted}, got {value!r}")

@@ -15,15 +15,21 @@ from aptmc.errors import InputError
 from aptmc.exchange.rules import Alternating, Rule
 from aptmc.pools import Layout
 
+AUTO = "auto"
+# How far the time between deadlines moves, at each sweep, towards the time that the sweep took.
+FOLLOWING = 0.03
+
 
 class Plan(NamedTuple):
     """A schedule as the coordinator sees it."""
 
-    every: float  # time between deadlines, infinite if there are none
+    every: float  # time between deadlines at first, infinite if there are none
     moves_per_barrier: int  # moves that each chain makes before all wait; 0: nobody ever waits
     swaps_in_flight: bool  # the error that Uncorrected makes
     rounds: int
     rounds_within_pool: int  # after each sweep of a pool; 0: none
+    follows: float = 0.0  # how fast deadlines follow the time that a sweep takes; 0: not at all
+    jitter: float = 0.0  # by how much of `every` deadlines come earlier or later, at random
 
 
 class Schedule(ABC):
@@ -48,23 +54,38 @@ class Anytime(Schedule):
 
     No processor ever waits, and no bias arises (Algorithms 1 and 3).
 
-    :param every: time between deadlines, in seconds (or units of virtual time) or in words
+    :param every: time between deadlines, in seconds (or units of virtual time) or in words; "auto":
+        about the time that a sweep of the slowest pool takes, found in the warm-up
+    :param follow: go on to follow that time, slowly, for machines that become slower or faster in
+        mid-run. Deadlines that depend on past hold times are exact only in the limit
+    :param jitter: let deadlines come up to this share of `every` earlier or later, at random. Where
+        all moves take equally long, chains can march in step with deadlines, and some would never
+        meet. "auto" deadlines have a jitter of a half
     :param exchange: which waiting chains are paired at a deadline
     :param within: also exchange inside a pool, by this rule, each time as many of its moves are
         complete as it has chains (the paper's third scenario)
     """
 
-    every: float | str
+    every: float | str = AUTO
     exchange: Rule = field(default_factory=Alternating, kw_only=True)
     within: Rule | None = field(default=None, kw_only=True)
+    follow: bool = field(default=False, kw_only=True)
+    jitter: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        duration(self.every, "every")
+        if self.every != AUTO:
+            duration(self.every, "every")
+        if not isinstance(self.jitter, int | float) or not 0.0 <= self.jitter <= 1.0:
+            raise InputError(f"jitter must be a share between 0 and 1, got {self.jitter!r}")
 
     def plan(self) -> Plan:
         """Deadlines, no barrier."""
+        if self.every == AUTO:
+            raise InputError('every="auto" is found in the warm-up: there is no plan before')
         every = duration(self.every, "every")
-        return Plan(every, 0, False, self.exchange.rounds, _rounds(self.within))
+        follows = FOLLOWING if self.follow else 0.0
+        rounds, within = self.exchange.rounds, _rounds(self.within)
+        return Plan(every, 0, False, rounds, within, follows, float(self.jitter))
 
     def check(self, layout: Layout) -> None:
         """Each pool must keep a chain waiting, and two must wait somewhere."""

@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 
 from aptmc.backends.control import Control
 from aptmc.backends.session import Session, Usage
+
+
+class Engine:
+    """A backend that is ready: it runs the phases of a run, one session after the other."""
+
+    def __init__(self, run: Callable[[Session, float], Usage]) -> None:
+        self._run = run
+        self._spent = 0.0
+
+    def run(self, session: Session, budget: float) -> Usage:
+        """Compute moves until this part of the budget is spent."""
+        usage = self._run(session, budget)
+        self._spent += usage.elapsed
+        return usage
+
+    def left(self, budget: float) -> float:
+        """What is left of the budget of the whole run."""
+        return budget - self._spent
 
 
 class Backend(ABC):
@@ -22,3 +43,8 @@ class Backend(ABC):
     @abstractmethod
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Compute moves until the budget is spent or `control` says stop."""
+
+    @contextmanager
+    def open(self, session: Session, control: Control) -> Iterator[Engine]:
+        """Make ready to run this session, and others of the same problem and kind of kernel."""
+        yield Engine(partial(self.run, control=control))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Literal, final
 
 import numpy as np
 
-from aptmc.backends.base import Backend
+from aptmc.backends.base import Backend, Engine
 from aptmc.backends.control import Control
 from aptmc.backends.nursery import pack
 from aptmc.backends.session import Session, Usage
@@ -17,6 +18,7 @@ from aptmc.backends.units import ComputeTimed, Units, can_queue_ahead, measure_u
 from aptmc.backends.wire import Wire
 from aptmc.backends.workforce import Workforce
 from aptmc.checks import whole_number
+from aptmc.clock import WallClock
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS
 from aptmc.processors import processors_available
@@ -84,17 +86,19 @@ class Processes(Backend):
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Keep all workers busy until the budget is spent."""
-        control = control or Control()
-        wire = _wire(session)
+        with self.open(session, control or Control()) as engine:
+            return engine.run(session, engine.left(budget))
+
+    @contextmanager
+    def open(self, session: Session, control: Control) -> Iterator[Engine]:
+        """Start a workforce, which serves all phases of a run."""
         with (
             control.signals(),
-            Workforce(self._payload(session), wire, session.problem) as workforce,
+            Workforce(self._payload(session), _wire(session), session.problem) as workforce,
         ):
             control.wake = workforce.wake
             try:
-                return Shift(
-                    session, budget, control, workforce, partial(self._units, session)
-                ).run()
+                yield _Workplace(self._units, control, workforce)
             finally:
                 control.wake = lambda: None
 
@@ -122,6 +126,28 @@ class Processes(Backend):
                 "belongs to this process; open it inside the function, or use "
                 "on=aptmc.InProcess()"
             ) from error
+
+
+@final
+class _Workplace(Engine):
+    """A workforce that is there for one shift after the other. The budget counts from the call."""
+
+    def __init__(
+        self,
+        units: Callable[[Session, ComputeTimed], Units],
+        control: Control,
+        workforce: Workforce,
+    ) -> None:
+        self._units, self._control, self._workforce = units, control, workforce
+
+    def run(self, session: Session, budget: float) -> Usage:
+        """One shift."""
+        choose_units = partial(self._units, session)
+        return Shift(session, budget, self._control, self._workforce, choose_units).run()
+
+    def left(self, budget: float) -> float:
+        """What is left by the clock, since the call."""
+        return self._control.called + budget - WallClock().now()
 
 
 def _wire(session: Session) -> Wire:

@@ -176,7 +176,7 @@ class Session:
         return self.mover.failure(self.order(chain), error)
 
     def _deadline_has_passed(self, time: float) -> bool:
-        return bool(self.machine.plan.every * (self.machine.passed[0] + 1) <= time)
+        return bool(self.machine.deadline[0] <= time)
 
     def _note(
         self, kind: int, chain: int, processor: int, time: float, began: float, ended: float

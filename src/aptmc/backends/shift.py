@@ -40,7 +40,8 @@ class Shift(Crew):
         self.session, self.budget, self.choose_units = session, budget, choose_units
         self.control, self.workforce = control, workforce
         self.clock = WallClock()
-        self.until = control.called + budget  # by the clock
+        self.called = self.clock.now()
+        self.until = self.called + budget  # by the clock
         self.began = self.clock.now()  # by the clock: when moves began to count
         self.offset = session.progress.elapsed - self.began  # from the clock to the session's time
         self.ahead = 0
@@ -81,7 +82,11 @@ class Shift(Crew):
                 "budget, or on=aptmc.InProcess()"
             )
         for processor in range(self.session.processors):
-            self.workforce.hire(processor)
+            worker = self.workforce.workers.get(processor)
+            if worker is None:
+                self.workforce.hire(processor)
+            elif not worker.is_idle:
+                self.workforce.interrupt(worker)  # what it does belongs to an earlier shift
             self.arrived[processor] = self.clock.now()
         try:
             self.session.begin(self.compute_all)
@@ -93,7 +98,7 @@ class Shift(Crew):
 
     def begin(self) -> None:
         """From now on moves count."""
-        self.startup = self.clock.now() - self.control.called
+        self.startup = self.clock.now() - self.called
         self.began = self.clock.now()
         self.offset = self.session.progress.elapsed - self.began
         self.arrived[:] = self.began

@@ -22,9 +22,10 @@ from aptmc.chain import (
     value_column,
 )
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, FloatTable, at_speed, compiled_like
+from aptmc.compiled import Floats, FloatTable, at_speed
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS, Kernel
+from aptmc.kernels.priors import prior_functions
 from aptmc.kernels.proposals import (
     Scale,
     check_one_given,
@@ -35,9 +36,6 @@ from aptmc.kernels.proposals import (
 )
 from aptmc.ladder import Ladder
 from aptmc.problem import Abc, Problem
-from aptmc.problem.base import density_model
-from aptmc.problem.densities import log_density
-from aptmc.problem.draws import draw_prior
 
 # Measured: docs/lotka_volterra.md. Time spent in a long race is better spent on other proposals.
 DEFAULT_CAP = 1
@@ -55,7 +53,8 @@ class OneHit(Kernel):
     missed, since a hit of the proposal decides the race. A race that is undecided after `cap`
     rounds leaves the state as it is. This is exact for every cap that does not look at parameters
     or at the clock; a cap of 1, the default, is plain ABC-MCMC with one simulation per step, and
-    `None` is the paper's kernel. On a rung with infinite tolerance each step is a fresh draw from the prior.
+    `None` is the paper's kernel. On a rung with infinite tolerance each step is a fresh draw from
+    the prior.
 
     :param scale: standard deviation of the proposals: a number; a mapping from names to numbers; or
         a sequence with one entry per rung, each a number or one number per parameter
@@ -220,32 +219,3 @@ def _abc(problem: Problem) -> Abc:
             "use aptmc.RandomWalk for a density"
         )
     return problem
-
-
-def prior_functions(problem: Abc, *, compiled: bool) -> tuple[Callable[..., Any], ...]:
-    """The log prior density, and a function that draws from the prior into a row."""
-    dimension = problem.dimension
-    if not problem.prior.is_compiled:
-
-        def plain_log_prior_at(theta: Floats) -> float:
-            return float(problem.prior.log_density(theta))
-
-        def plain_draw(rng: np.random.Generator, row: Floats) -> None:
-            row[:dimension] = problem.prior.draw(rng)
-
-        return plain_log_prior_at, plain_draw
-
-    families, parameters = problem.prior.families, problem.prior.parameters
-
-    def log_prior_at(theta: Floats) -> float:
-        return log_density(theta, families, parameters)
-
-    def draw_from_prior(rng: Any, row: Floats) -> None:
-        draw_prior(rng, families, parameters, row[:dimension])
-
-    if not compiled:
-        return log_prior_at, draw_from_prior
-
-    from numba import njit
-
-    return compiled_like(density_model, log_prior_at), njit(draw_from_prior, nogil=True)

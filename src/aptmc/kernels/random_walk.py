@@ -23,6 +23,7 @@ from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, at_speed
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS, Kernel
+from aptmc.kernels.priors import draw_nothing, prior_functions
 from aptmc.kernels.proposals import (
     Scale,
     check_one_given,
@@ -31,8 +32,11 @@ from aptmc.kernels.proposals import (
     propose_normal,
 )
 from aptmc.ladder import Ladder
-from aptmc.problem import Problem
+from aptmc.problem import Problem, Tempered
 from aptmc.problem.density import DensityProblem
+
+# Places in the tuning after the number of steps.
+SPREAD, FACTOR = 1, 2
 
 
 @final
@@ -40,10 +44,15 @@ from aptmc.problem.density import DensityProblem
 class RandomWalk(Kernel):
     """Propose a Gaussian step, accept or reject it.
 
+    On a rung with power 0 of a `Tempered` problem each step is a fresh draw from the prior.
+
     :param scale: standard deviation of the steps. A number; a mapping from names to numbers; or a
         sequence with one entry per rung, each a number or one number per parameter
     :param covariance: covariance matrix of the steps, in place of `scale`: one matrix, or one per
         rung
+    :param spread: draw the size of each step at random, down to 10 ** -spread of the given one,
+        evenly on a logarithmic scale: slower where that is just right, far better where it is too
+        large, as it is in each of several narrow modes
     :param steps: how many local steps make one move. A fixed count: a rule that stops by elapsed
         time would be biased
 
@@ -55,17 +64,21 @@ class RandomWalk(Kernel):
 
     scale: Scale | None = None
     covariance: npt.ArrayLike | None = None
+    spread: float = 0.0
     steps: int = 1
 
     def __post_init__(self) -> None:
         check_one_given("RandomWalk", self.scale, self.covariance)
+        if not isinstance(self.spread, int | float) or not 0.0 <= self.spread < math.inf:
+            raise InputError(f"spread must be a number from 0 on, got {self.spread!r}")
         whole_number("steps", self.steps)
 
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
-        """The number of steps, then the factor of the covariance row by row."""
+        """The number of steps, their spread, then the factor of the covariance row by row."""
         names, rungs = _density(problem).names, ladder.rungs
         factors = proposal_factors(self.scale, self.covariance, names, rungs)
-        return np.column_stack([np.full(rungs, float(self.steps)), factors.reshape(rungs, -1)])
+        common = np.tile([float(self.steps), float(self.spread)], (rungs, 1))
+        return np.column_stack([common, factors.reshape(rungs, -1)])
 
     def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
         """Random walk Metropolis."""
@@ -74,6 +87,12 @@ class RandomWalk(Kernel):
         evaluate = density.evaluation(compiled=compiled)
         propose = at_speed(propose_normal, compiled=compiled)
         value, log_prior = value_column(dimension), log_prior_column(dimension)
+        has_prior = isinstance(density, Tempered)
+        draw_from_prior = (
+            prior_functions(density, compiled=compiled)[1]
+            if isinstance(density, Tempered)
+            else at_speed(draw_nothing, compiled=compiled)
+        )
 
         def move(
             level: float,
@@ -84,18 +103,30 @@ class RandomWalk(Kernel):
             info: Floats,
         ) -> None:
             steps = int(tuning[STEPS])
-            factor = tuning[1:].reshape(dimension, dimension)
+            spread = tuning[SPREAD]
+            factor = tuning[FACTOR:].reshape(dimension, dimension)
             proposal = np.empty_like(state)
             outcome[:] = state
             info[:] = 0.0
             info[WORK] = steps
             for _ in range(steps):
-                propose(rng, dimension, factor, outcome, proposal)
+                if level == 0.0 and has_prior:
+                    draw_from_prior(rng, proposal)
+                else:
+                    propose(rng, dimension, factor, outcome, proposal)
+                    if spread > 0.0:
+                        size = 10.0 ** (-spread * rng.random())
+                        for i in range(dimension):
+                            proposal[i] = outcome[i] + size * (proposal[i] - outcome[i])
                 evaluate(proposal)
                 if not (proposal[value] < math.inf and proposal[log_prior] < math.inf):
                     outcome[:] = proposal
                     info[STATUS] = BAD_VALUE
                     return
+                if level == 0.0 and has_prior:
+                    outcome[:] = proposal
+                    info[ACCEPTED] += 1.0
+                    continue
                 log_ratio = (
                     log_weight(level, proposal[value])
                     - log_weight(level, outcome[value])
@@ -109,8 +140,12 @@ class RandomWalk(Kernel):
         return move
 
     def __repr__(self) -> str:
-        steps = f", steps={self.steps}" if self.steps > 1 else ""
-        return f"RandomWalk({described(self.scale, self.covariance)}{steps})"
+        options = [described(self.scale, self.covariance)]
+        if self.spread > 0.0:
+            options.append(f"spread={self.spread:g}")
+        if self.steps > 1:
+            options.append(f"steps={self.steps}")
+        return f"RandomWalk({', '.join(options)})"
 
 
 def _density(problem: Problem) -> DensityProblem:

@@ -1,5 +1,5 @@
 """Stores: what is kept of a run."""
 
-from aptmc.store.memory import Draws, MemoryStore
+from aptmc.store.memory import Draws, MemoryStore, joined
 
-__all__ = ["Draws", "MemoryStore"]
+__all__ = ["Draws", "MemoryStore", "joined"]

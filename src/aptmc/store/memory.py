@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import numpy as np
@@ -32,6 +33,14 @@ class Draws(NamedTuple):
             self.accepted[rows],
             self.replica[rows],
         )
+
+
+def joined(pieces: Sequence[Draws], width: int) -> Draws:
+    """Several pieces, one after the other."""
+    if not pieces:
+        nothing = np.empty(0, np.int32)
+        return Draws(np.empty((0, width)), np.empty(0), nothing.astype(bool), nothing, nothing)
+    return Draws(*(np.concatenate(columns) for columns in zip(*pieces, strict=True)))
 
 
 @final
@@ -79,10 +88,6 @@ class MemoryStore:
     def draws(self, chain: int, width: int) -> Draws:
         """All draws of a chain, in order."""
         pieces = self._pieces.get(chain, [])
-        if not pieces:
-            nothing = np.empty(0, np.int32)
-            return Draws(np.empty((0, width)), np.empty(0), nothing.astype(bool), nothing, nothing)
-        if len(pieces) > 1:
-            whole = Draws(*(np.concatenate(columns) for columns in zip(*pieces, strict=True)))
-            self._pieces[chain] = [whole]
-        return self._pieces[chain][0]
+        if len(pieces) != 1:
+            pieces = self._pieces[chain] = [joined(pieces, width)]
+        return pieces[0]

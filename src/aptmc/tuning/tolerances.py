@@ -1,0 +1,79 @@
+"""Ladders of tolerances on which all neighbours swap equally often.
+
+Balls are nested: draws of a rung that lie within a smaller tolerance are draws of the posterior at
+that tolerance. So the share of a rung's draws within the next tolerance is the swap rate, and it is
+the same to say how much mass a tolerance has: the product of these shares down from the hottest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from aptmc.compiled import Floats
+
+FEWEST_WITHIN = 10  # draws from which a colder rung may be ventured
+
+
+def mass_curve(tolerances: Floats, distances: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """Tolerances, decreasing, and the log of the share of the hottest rung's mass within each.
+
+    :param tolerances: of the present rungs, coldest first
+    :param distances: of each rung: the distances of its draws
+    """
+    curve_tolerance: list[float] = [math.inf if math.isinf(tolerances[-1]) else tolerances[-1]]
+    curve_mass: list[float] = [0.0]
+    log_mass = 0.0
+    for rung in range(tolerances.size - 1, -1, -1):
+        seen = np.sort(distances[rung])
+        if seen.size == 0:
+            break
+        below = tolerances[rung - 1] if rung > 0 else -math.inf
+        # This rung tells of all tolerances down to the next rung's; the coldest of all below it.
+        count = np.arange(1, seen.size + 1)
+        shares = np.log(count / seen.size) + log_mass
+        trusted = (seen > below) & (seen < tolerances[rung]) & (count >= FEWEST_WITHIN)
+        order = np.flatnonzero(trusted)[::-1]
+        curve_tolerance.extend(seen[order].tolist())
+        curve_mass.extend(shares[order].tolist())
+        if rung > 0:
+            within = float(np.count_nonzero(seen <= below)) / seen.size
+            log_mass += math.log(max(within, 0.5 / seen.size))
+            curve_tolerance.append(float(below))
+            curve_mass.append(log_mass)
+    return np.array(curve_tolerance), np.minimum.accumulate(np.array(curve_mass))
+
+
+def log_mass_within(tolerance: float, curve: tuple[Floats, Floats]) -> float:
+    """The log of the share of the hottest rung's mass within a tolerance."""
+    tolerances, masses = curve
+    finite = np.isfinite(tolerances)
+    if math.isinf(tolerance):
+        return 0.0
+    return float(np.interp(tolerance, tolerances[finite][::-1], masses[finite][::-1]))
+
+
+def tolerance_with(log_mass: float, curve: tuple[Floats, Floats]) -> float:
+    """The tolerance within which there is so much mass."""
+    tolerances, masses = curve
+    if log_mass >= 0.0:
+        return float(tolerances[0])
+    finite = np.isfinite(tolerances)
+    # Masses may stay the same over a stretch: the first, largest tolerance of it is taken.
+    mass, first = np.unique(masses[finite], return_index=True)
+    return float(np.interp(log_mass, mass, tolerances[finite][first]))
+
+
+def respaced(
+    curve: tuple[Floats, Floats], coldest: float, target: float, *, fewest: int, most: int
+) -> tuple[float, ...]:
+    """A ladder down to a tolerance, on which neighbours swap about as often as wanted."""
+    depth = log_mass_within(coldest, curve)
+    steps = math.ceil(depth / math.log(target) - 0.15)
+    rungs = int(np.clip(steps + 1, fewest, most))
+    levels = [tolerance_with(depth * share, curve) for share in np.linspace(1.0, 0.0, rungs)]
+    levels[0] = coldest
+    distinct = sorted({level for level in levels if level >= coldest})
+    return tuple(distinct)
