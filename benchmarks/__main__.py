@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import platform
 
-from benchmarks import gillespie, pyabc_comparison, race, virtual_time
+from benchmarks import gillespie, pyabc_comparison, race, tuning, virtual_time
 
 BENCHMARKS = {
     "virtual-time": virtual_time.main,
     "gillespie": gillespie.main,
     "race": race.main,
+    "tuning": tuning.main,
     "pyabc": pyabc_comparison.main,
 }
 

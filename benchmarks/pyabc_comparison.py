@@ -150,7 +150,7 @@ def whole_run(problem: aptmc.Abc, budget: float) -> Turn:
             budget=budget,
             ladder=aptmc.Ladder.tolerances(np.geomspace(NARROW, WIDE, 8).tolist()),
             kernel=aptmc.OneHit(race.SCALE, cap=100),
-            schedule=aptmc.Anytime(every=20.0),
+            schedule=aptmc.Anytime(every=20.0, exchange=aptmc.Alternating()),
             on=aptmc.VirtualTime(1),
             seed=seed,
         )

@@ -147,7 +147,7 @@ def print_virtual_time(*, quick: bool) -> None:
                 budget=budget,
                 ladder=ladder,
                 kernel=aptmc.OneHit(SCALE, cap=100),
-                schedule=aptmc.Anytime(every=20.0),
+                schedule=aptmc.Anytime(every=20.0, exchange=aptmc.Alternating()),
                 on=aptmc.VirtualTime(4),
                 seed=1,
             )

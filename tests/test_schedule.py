@@ -58,7 +58,9 @@ def test_alternating_is_the_default_rule_and_pools_are_not_swept(schedule: Any) 
 
 
 def test_repr_shows_what_was_given() -> None:
-    assert repr(Anytime(5)) == "Anytime(every=5, exchange=Alternating(rounds=1), within=None)"
+    assert repr(Anytime(5)) == (
+        "Anytime(every=5, exchange=None, within=None, follow=False, jitter=0.0)"
+    )
     assert repr(Synchronous(2, exchange=OneRandomPair(rounds=3))) == (
         "Synchronous(moves=2, exchange=OneRandomPair(rounds=3), within=None)"
     )
@@ -66,7 +68,9 @@ def test_repr_shows_what_was_given() -> None:
 
 
 @pytest.mark.parametrize("kind", [Anytime, Uncorrected])
-@pytest.mark.parametrize("every", [0, -1.0, math.nan, math.inf, "0 s", "soon", "auto", None, True])
+@pytest.mark.parametrize(
+    "every", [0, -1.0, math.nan, math.inf, "0 s", "soon", "later", None, True]
+)
 def test_deadlines_must_be_a_positive_time_apart(kind: Any, every: Any) -> None:
     with pytest.raises(InputError) as refusal:
         kind(every)

@@ -35,6 +35,7 @@ from aptmc.record import (
     has_room,
     note_arrival,
     note_attempt,
+    note_chance,
     write,
 )
 from aptmc.schedule import Plan
@@ -100,6 +101,14 @@ def exchange_round(
     before = machine.replica[attending]
     values = machine.states[:, machine.value_column][before]
     waiting = Waiting(rungs, machine.pool[attending], machine.level[rungs], values)
+
+    for position in range(present - 1):
+        if rungs[position + 1] == rungs[position] + 1:
+            log_ratio = swap_log_ratio(
+                waiting.level[position], waiting.level[position + 1],
+                values[position], values[position + 1], log_weight,
+            )  # fmt: skip
+            note_chance(record, rungs[position], log_ratio)
 
     rewind(streams.dial, EXCHANGE, pool + 1, first_number(machine.epoch) + number)
     rng = streams.generator

@@ -7,6 +7,7 @@ of swaps and round trips are kept for the whole run.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,8 @@ class Record(NamedTuple):
     totals: FloatTable  # [rung, place in `info`]: sums over completed moves
     attempts: IntegerTable  # [colder rung, warmer rung]
     swaps: IntegerTable
+    met: Integers  # by colder rung: how often it waited beside its warmer neighbour
+    chance: Floats  # by colder rung: the chances, then, that a swap would succeed, added up
     last_end: Integers  # by replica: the end of the ladder that it visited last
     round_trips: Integers  # by replica: journeys coldest -> hottest -> coldest
 
@@ -57,6 +60,8 @@ def empty_record(
         totals=np.zeros((rungs, INFO_LENGTH)),
         attempts=np.zeros((rungs, rungs), np.int64),
         swaps=np.zeros((rungs, rungs), np.int64),
+        met=np.zeros(max(rungs - 1, 1), np.int64),
+        chance=np.zeros(max(rungs - 1, 1)),
         last_end=np.zeros(rung.size, np.int64),
         round_trips=np.zeros(rung.size, np.int64),
     )
@@ -85,6 +90,13 @@ def note_attempt(record: Record, colder_rung: int, warmer_rung: int, swapped: bo
     record.attempts[colder_rung, warmer_rung] += 1
     if swapped:
         record.swaps[colder_rung, warmer_rung] += 1
+
+
+@inlined
+def note_chance(record: Record, colder_rung: int, log_ratio: float) -> None:
+    """Neighbours wait side by side: how likely would a swap succeed? Asked whatever the rule."""
+    record.met[colder_rung] += 1
+    record.chance[colder_rung] += 1.0 if log_ratio >= 0.0 else math.exp(log_ratio)
 
 
 @inlined

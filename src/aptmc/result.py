@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
+from aptmc.advice import Advice, advise, describe, vital_signs
 from aptmc.backends import Backend
 from aptmc.backends.session import Overhead, Usage
 from aptmc.chain import ACCEPTED, FAILURES, HOLD_TIME, SIMULATIONS, value_column
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.coordinator import Coordinator
-from aptmc.diagnostics import Summary, SwapRates, summarise, swap_rates, utilisation
+from aptmc.diagnostics import (
+    Evidence,
+    Summary,
+    SwapRates,
+    log_evidence,
+    summarise,
+    swap_rates,
+    utilisation,
+)
 from aptmc.errors import InputError, StopReason
 from aptmc.event_log import Events
 from aptmc.kernels import Kernel
@@ -21,7 +31,7 @@ from aptmc.kernels.base import STEPS
 from aptmc.keys import Key, first_number
 from aptmc.ladder import Ladder
 from aptmc.pools import Pools
-from aptmc.problem import Problem
+from aptmc.problem import Problem, Tempered
 from aptmc.record import Record
 from aptmc.schedule import Schedule
 from aptmc.store import Draws, MemoryStore, joined
@@ -155,8 +165,17 @@ class Run:
 
     @property
     def swap_rates(self) -> SwapRates:
-        """How often neighbouring rungs swapped when they were paired."""
-        return swap_rates(self._record.attempts, self._record.swaps)
+        """How often neighbouring rungs swap when they are paired.
+
+        For neighbours it is the mean chance of a swap whenever they waited side by side, whatever
+        the rule then did: less noisy than a count, and it means the same for `Reassignment`.
+        """
+        met, chance = self._record.met, self._record.chance
+        pairs = self.settings.ladder.rungs - 1
+        neighbours = np.full(pairs, np.nan)
+        np.divide(chance[:pairs], met[:pairs], out=neighbours, where=met[:pairs] > 0)
+        rates = swap_rates(self._record.attempts, self._record.swaps)
+        return rates._replace(neighbours=neighbours)
 
     @property
     def round_trips(self) -> int:
@@ -191,10 +210,47 @@ class Run:
         return [draws.state[:, column] for draws in self.chains(rung, warmup=warmup)]
 
     def summary(self) -> Summary:
-        """Mean, sd, interval, effective sample size and more, for each parameter."""
+        """Mean, sd, interval, effective sample size and more, for each parameter.
+
+        Printed, it also says which settings were found or given, and what could be better.
+        """
+        return replace(self._table, notes=(describe(self), *map(str, self.advice)))
+
+    @property
+    def advice(self) -> list[Advice]:
+        """What could be better, and how: nothing for a good run. Serious things come first."""
+        return advise(vital_signs(self, self._table))
+
+    @cached_property
+    def _table(self) -> Summary:
         draws = {name: self.series(name) for name in self.settings.problem.names}
         elapsed = max(self.elapsed - self.settings.warmup, 0.0)
         return summarise(draws, elapsed, unit=self.settings.on.time_unit)
+
+    def log_evidence(self) -> Evidence:
+        """The log evidence (log marginal likelihood) of a `Tempered` problem, with its error.
+
+        The ladder must end at power 0, the prior, and the draws of all rungs must be kept
+        (keep="all"). What is left out of the log likelihood is left out of the evidence.
+        """
+        problem, ladder = self.settings.problem, self.settings.ladder
+        if not isinstance(problem, Tempered):
+            raise InputError(
+                f"{type(problem).__name__} has no likelihood and prior of its own, so it has no "
+                "evidence: use aptmc.Tempered(log_likelihood, prior)"
+            )
+        if ladder.levels[-1] != 0.0:
+            raise InputError(
+                f"the evidence needs a ladder down to the prior, power 0, and this one ends at "
+                f"{ladder.levels[-1]:g}: use ladder='auto', or Ladder.powers([1, …, 0])"
+            )
+        if not self._record.wanted.all():
+            raise InputError('the evidence needs the draws of all rungs: use keep="all"')
+        column = value_column(problem.dimension)
+        values = [
+            [draws.state[:, column] for draws in self.chains(rung)] for rung in range(ladder.rungs)
+        ]
+        return log_evidence(ladder.levels, values)
 
     @cached_property
     def draws(self) -> xarray.DataTree:

@@ -12,7 +12,7 @@ import numpy as np
 from aptmc.checks import whole_number
 from aptmc.clock import duration
 from aptmc.errors import InputError
-from aptmc.exchange.rules import Alternating, Rule
+from aptmc.exchange.rules import Alternating, Reassignment, Rule
 from aptmc.pools import Layout
 
 AUTO = "auto"
@@ -35,8 +35,14 @@ class Plan(NamedTuple):
 class Schedule(ABC):
     """When exchanges take place."""
 
-    exchange: Rule
+    exchange: Rule | None
     within: Rule | None
+
+    def rule(self, ladder_kind: str) -> Rule:
+        """The rule by which chains are paired on a ladder of this kind."""
+        if self.exchange is not None:
+            return self.exchange
+        return Reassignment() if ladder_kind == "tolerances" else Alternating()
 
     @abstractmethod
     def plan(self) -> Plan:
@@ -61,13 +67,15 @@ class Anytime(Schedule):
     :param jitter: let deadlines come up to this share of `every` earlier or later, at random. Where
         all moves take equally long, chains can march in step with deadlines, and some would never
         meet. "auto" deadlines have a jitter of a half
-    :param exchange: which waiting chains are paired at a deadline
+    :param exchange: which waiting chains are paired at a deadline; by default `Alternating` on a
+        ladder of powers and `Reassignment` on one of tolerances, which did best
+        (docs/lotka_volterra.md)
     :param within: also exchange inside a pool, by this rule, each time as many of its moves are
         complete as it has chains (the paper's third scenario)
     """
 
     every: float | str = AUTO
-    exchange: Rule = field(default_factory=Alternating, kw_only=True)
+    exchange: Rule | None = field(default=None, kw_only=True)
     within: Rule | None = field(default=None, kw_only=True)
     follow: bool = field(default=False, kw_only=True)
     jitter: float = field(default=0.0, kw_only=True)
@@ -84,7 +92,8 @@ class Anytime(Schedule):
             raise InputError('every="auto" is found in the warm-up: there is no plan before')
         every = duration(self.every, "every")
         follows = FOLLOWING if self.follow else 0.0
-        rounds, within = self.exchange.rounds, _rounds(self.within)
+        rounds = 1 if self.exchange is None else self.exchange.rounds
+        within = _rounds(self.within)
         return Plan(every, 0, False, rounds, within, follows, float(self.jitter))
 
     def check(self, layout: Layout) -> None:
@@ -126,7 +135,7 @@ class Synchronous(Schedule):
 
     def plan(self) -> Plan:
         """A barrier, no deadlines."""
-        return Plan(math.inf, self.moves, False, self.exchange.rounds, _rounds(self.within))
+        return Plan(math.inf, self.moves, False, _rounds(self.exchange), _rounds(self.within))
 
     def check(self, layout: Layout) -> None:
         """Any layout will do: everyone waits in the end."""
@@ -154,7 +163,7 @@ class Uncorrected(Schedule):
     def plan(self) -> Plan:
         """Deadlines, no barrier, and nobody is left alone."""
         every = duration(self.every, "every")
-        return Plan(every, 0, True, self.exchange.rounds, _rounds(self.within))
+        return Plan(every, 0, True, _rounds(self.exchange), _rounds(self.within))
 
     def check(self, layout: Layout) -> None:
         """Two chains are enough, since none is left alone."""
@@ -168,12 +177,12 @@ def _rounds(rule: Rule | None) -> int:
 
 
 def _check_rules(schedule: Schedule, layout: Layout) -> None:
-    if not isinstance(schedule.exchange, Rule) or not isinstance(schedule.within, Rule | None):
+    if not all(isinstance(rule, Rule | None) for rule in (schedule.exchange, schedule.within)):
         raise InputError(
             f"exchange and within must be exchange rules, got {schedule.exchange!r} and "
             f"{schedule.within!r}: use aptmc.Alternating(), say"
         )
-    if layout.pools < schedule.exchange.least_pools:
+    if schedule.exchange is not None and layout.pools < schedule.exchange.least_pools:
         raise InputError(
             f"{type(schedule.exchange).__name__}() exchanges between pools, but there is only "
             "one: use pools=aptmc.Partitioned() with at least two processors"

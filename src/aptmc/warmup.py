@@ -39,6 +39,8 @@ JITTER = 0.5
 FEWEST_DRAWS = 8  # of a rung, before anything is learnt from them
 DEADLINES_AT_FIRST = 20.0
 PRIOR_DRAWS = 1000
+# Autocorrelation makes chains that hand their states to one another look better than they are.
+CAUTION = 4.0
 
 
 class Round(NamedTuple):
@@ -259,7 +261,7 @@ class Tuner:
             for parameter in range(self.problem.dimension)
         )
         distinct = sum(len(np.unique(state[:, 0])) for state in series)
-        expected = min(effective, distinct) * sampling / usage.elapsed
+        expected = min(effective, distinct) / CAUTION * sampling / usage.elapsed
         # The cost of an effective draw grows about as the mass within the tolerance shrinks.
         log_mass = tolerances.log_mass_within(present, curve)
         wanted = log_mass + math.log(wish.effective_draws / max(expected, 1e-3))
@@ -298,8 +300,7 @@ class Tuner:
     def _pools(self, ladder: Ladder) -> Pools:
         """So many chains that about as many wait as are in flight, or more."""
         movers = ladder.rungs - len(ladder.idle_rungs)
-        least = 2 if ladder.kind == "tolerances" else 1
-        return Shared(max(least, math.ceil((3 * self.processors + 1) / movers)))
+        return Shared(math.ceil((2 * self.processors + 2) / movers))
 
     def _first_levels(self) -> tuple[float, ...]:
         if isinstance(self.wishes.ladder, Ladder):

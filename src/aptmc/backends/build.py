@@ -45,7 +45,7 @@ def build_session(
     :param epoch: which phase of a run this is: each has random keys of its own
     :param follows: how fast deadlines follow the time of a sweep, if not as the schedule says
     """
-    plan = schedule.plan()
+    plan, rule = schedule.plan(), schedule.rule(ladder.kind)
     if follows is not None:
         plan = plan._replace(follows=follows)
     chains = layout.rung.size
@@ -68,8 +68,8 @@ def build_session(
         log=empty_log(RECORD_ROWS + 4 * layout.served.size if log_events else 0),
         served=layout.served,
         tuning=kernel.tuning(problem, ladder),
-        choose_pairs=_compiled_rule(schedule.exchange),
-        choose_pairs_within=_compiled_rule(schedule.within or schedule.exchange),
+        choose_pairs=_compiled_rule(rule),
+        choose_pairs_within=_compiled_rule(schedule.within or rule),
         log_weight=problem.log_weight(),
         find_states=partial(first_states, problem, ladder, kernel, layout, seed),
         store=store.append,

@@ -12,11 +12,14 @@ from aptmc.diagnostics.convergence import (
     r_hat,
     tail_effective_sample_size,
 )
+from aptmc.diagnostics.evidence import Estimate, Evidence, log_evidence
 from aptmc.diagnostics.exchange import SwapRates, round_trips, swap_rates, utilisation
 from aptmc.diagnostics.summary import ParameterSummary, Summary, summarise
 
 __all__ = [
     "AutocorrelationTime",
+    "Estimate",
+    "Evidence",
     "ParameterSummary",
     "Summary",
     "SwapRates",
@@ -25,6 +28,7 @@ __all__ = [
     "effective_sample_size",
     "estimate_autocorrelation_time",
     "integrated_autocorrelation_time",
+    "log_evidence",
     "r_hat",
     "round_trips",
     "summarise",

@@ -64,6 +64,8 @@ class Summary(Mapping[str, ParameterSummary]):
     rows: Mapping[str, ParameterSummary]
     elapsed: float
     unit: str = "s"
+    notes: tuple[str, ...] = ()
+    """What else is worth saying: printed under the table, one line each."""
 
     def __getitem__(self, name: str) -> ParameterSummary:
         if name not in self.rows:
@@ -86,7 +88,7 @@ class Summary(Mapping[str, ParameterSummary]):
         columns = [[name.ljust(width) for name in names]]
         columns += [_aligned(column) for column in zip(*self._cells(), strict=True)]
         lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
-        return "\n".join([*lines, *self._notes()])
+        return "\n".join([*lines, *self._lines_below()])
 
     def _repr_html_(self) -> str:
         header, *body = self._cells()
@@ -95,7 +97,7 @@ class Summary(Mapping[str, ParameterSummary]):
             f"<tr><th>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
             for name, cells in zip(self.rows, body, strict=True)
         ]
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._lines_below())
         return (
             f"<table><thead><tr><th></th>{head}</tr></thead>"
             f"<tbody>{''.join(lines)}</tbody></table>{notes}"
@@ -106,7 +108,7 @@ class Summary(Mapping[str, ParameterSummary]):
         header += ["bulk ess", "tail ess", "r-hat"]
         return [header, *(_cells_of(row) for row in self.rows.values())]
 
-    def _notes(self) -> list[str]:
+    def _lines_below(self) -> list[str]:
         notes = []
         sizes = {(row.draws, row.chains) for row in self.rows.values()}
         time = f"{_significant(self.elapsed)} {self.unit}"
@@ -118,7 +120,7 @@ class Summary(Mapping[str, ParameterSummary]):
                 f"* chains shorter than {RELIABLE_LENGTH} autocorrelation times: "
                 "iat, ess and mcse are rough, run for longer"
             )
-        return notes
+        return [*notes, *self.notes]
 
 
 def summarise(draws: Mapping[str, Series], elapsed: float, *, unit: str = "s") -> Summary:

@@ -13,6 +13,8 @@ from aptmc.compiled import Floats
 # An estimate of a swap rate from draws cannot tell very small ones apart.
 SMALLEST_RATE = 1e-3
 GRID = 2001
+# Swaps a little more often than wanted are better than a little less.
+ROUNDING = 0.4
 
 
 def swap_rate(colder: Floats, warmer: Floats, colder_power: float, warmer_power: float) -> float:
@@ -55,7 +57,7 @@ def respaced(
         return tuple(powers.tolist())
     # From hot to cold, so that both grow.
     path = np.concatenate([[0.0], np.cumsum(steps[::-1])])
-    rungs = int(np.clip(math.ceil(path[-1] / distance(target) - 0.15) + 1, fewest, most))
+    rungs = int(np.clip(math.ceil(path[-1] / distance(target) - ROUNDING) + 1, fewest, most))
     ascending = powers[::-1]
     grid = np.linspace(0.0, 1.0, GRID)
     # Levels are spaced very unevenly, so the curve is drawn over the rungs' numbers, then inverted.

@@ -15,6 +15,8 @@ import numpy as np
 from aptmc.compiled import Floats
 
 FEWEST_WITHIN = 10  # draws from which a colder rung may be ventured
+# Swaps a little more often than wanted are better than a little less.
+ROUNDING = 0.4
 
 
 def mass_curve(tolerances: Floats, distances: Sequence[Floats]) -> tuple[Floats, Floats]:
@@ -71,7 +73,7 @@ def respaced(
 ) -> tuple[float, ...]:
     """A ladder down to a tolerance, on which neighbours swap about as often as wanted."""
     depth = log_mass_within(coldest, curve)
-    steps = math.ceil(depth / math.log(target) - 0.15)
+    steps = math.ceil(depth / math.log(target) - ROUNDING)
     rungs = int(np.clip(steps + 1, fewest, most))
     levels = [tolerance_with(depth * share, curve) for share in np.linspace(1.0, 0.0, rungs)]
     levels[0] = coldest

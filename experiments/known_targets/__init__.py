@@ -1,0 +1,1 @@
+"""Targets with known answers, sampled with defaults only: are the automatic settings good?"""

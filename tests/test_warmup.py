@@ -1,0 +1,301 @@
+"""The warm-up: settings are found, recorded, frozen, and may be used again by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+import aptmc
+from aptmc.backends import VirtualTime
+from aptmc.errors import InputError
+from tests.support import targets
+from tests.support.sessions import make_session
+from tests.support.statistical import standard_errors_off
+
+
+@njit
+def two_modes(theta):
+    return -0.5 * (abs(theta[0]) - 8.0) ** 2
+
+
+@njit
+def normal_distance(theta, rng, tolerance):
+    return abs(theta[0] + rng.standard_normal() - 3.0)
+
+
+MODES = aptmc.Tempered(two_modes, aptmc.Prior(x=stats.uniform(-20, 40)))
+NORMAL = aptmc.Abc.early(normal_distance, aptmc.Prior(theta=stats.norm(0, math.sqrt(5))))
+DENSITY = aptmc.Power(two_modes, start={"x": 8.0})
+ON = VirtualTime(3)
+
+
+@pytest.fixture(scope="module")
+def found() -> aptmc.Run:
+    return aptmc.sample(MODES, budget=60_000, on=ON, seed=1)
+
+
+@pytest.fixture(scope="module")
+def found_without_likelihood() -> aptmc.Run:
+    return aptmc.sample(NORMAL, budget=60_000, on=ON, ladder=aptmc.Ladder.auto(coldest=0.1), seed=1)
+
+
+def test_nothing_but_problem_and_budget_is_needed(found):
+    assert found.stopped is aptmc.StopReason.BUDGET_SPENT
+    means = [
+        np.concatenate(aptmc.sample(MODES, budget=20_000, on=ON, seed=seed).series("x")).mean()
+        for seed in range(2, 22)
+    ]
+    assert standard_errors_off(means, 0.0) < 4
+    assert found.round_trips > 10
+
+
+def test_neighbours_swap_as_often_as_wanted(found, found_without_likelihood):
+    for run in (found, found_without_likelihood):
+        assert (abs(run.swap_rates.neighbours - 0.4) < 0.12).all()
+
+
+def test_the_wanted_tolerance_is_reached(found_without_likelihood):
+    levels = found_without_likelihood.settings.ladder.levels
+    assert levels[0] == 0.1
+    assert levels[-1] == math.inf
+
+
+def test_without_a_wanted_tolerance_the_budget_decides():
+    short = aptmc.sample(NORMAL, budget=20_000, on=ON, seed=1).settings.ladder.levels[0]
+    long = aptmc.sample(NORMAL, budget=400_000, on=ON, seed=1).settings.ladder.levels[0]
+    assert long < short / 3
+
+
+def test_a_density_without_prior_gets_a_ladder_too():
+    run = aptmc.sample(DENSITY, budget=40_000, on=ON, seed=1)
+    assert run.settings.ladder.levels[-1] > 0.0
+    assert (abs(run.swap_rates.neighbours - 0.4) < 0.15).all()
+
+
+def test_the_rounds_are_recorded_and_double_in_length(found):
+    rounds = found.warmup_rounds
+    lengths = [one.elapsed for one in rounds]
+    np.testing.assert_allclose(np.divide(lengths[1:], lengths[:-1]), 2.0)
+    assert sum(lengths) == pytest.approx(0.25 * 60_000)
+    assert found.elapsed == pytest.approx(0.75 * 60_000)
+    assert all(one.completions > 0 for one in rounds)
+
+
+def test_draws_of_the_warmup_are_kept_apart(found):
+    (warm,) = found.chains(warmup=True)
+    assert warm.time.max() <= 0.25 * 60_000
+    assert {"posterior", "warmup_posterior"} <= set(found.draws.children)
+    everything = aptmc.sample(MODES, budget=2_000, on=ON, keep="all", seed=1)
+    with pytest.raises(InputError, match="rung 0"):
+        everything.chains(1, warmup=True)
+
+
+def test_the_same_seed_finds_the_same(found):
+    again = aptmc.sample(MODES, budget=60_000, on=ON, seed=1)
+    assert again.settings.ladder == found.settings.ladder
+    np.testing.assert_array_equal(again.chains()[0].state, found.chains()[0].state)
+
+
+def test_what_was_found_can_be_used_by_hand(found):
+    settings = found.settings
+    run = aptmc.sample(
+        MODES,
+        budget=10_000,
+        ladder=settings.ladder,
+        kernel=settings.kernel,
+        schedule=settings.schedule,
+        pools=settings.pools,
+        on=ON,
+        seed=2,
+    )
+    assert run.warmup_rounds == []
+    assert (abs(run.acceptance_rates - found.acceptance_rates) < 0.05).all()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"ladder": aptmc.Ladder.powers([1, 0.3, 0.1, 0])},
+        {"kernel": aptmc.RandomWalk(2.0)},
+        {"schedule": aptmc.Anytime(every=7.0)},
+        {"schedule": aptmc.Synchronous()},
+        {"pools": aptmc.Shared(3)},
+        {"ladder": aptmc.Ladder.auto(rungs=5)},
+    ],
+)
+def test_what_is_given_stays(given):
+    run = aptmc.sample(MODES, budget=5_000, on=ON, seed=1, **given)
+    for name, value in given.items():
+        if isinstance(value, aptmc.AutoLadder):
+            assert run.settings.ladder.rungs == 5
+        else:
+            assert getattr(run.settings, name) == value
+
+
+def test_a_seed_is_drawn_and_recorded_if_none_is_given():
+    first, second = (aptmc.sample(MODES, budget=2_000, on=ON) for _ in range(2))
+    assert first.settings.seed != second.settings.seed
+
+
+def test_without_a_warmup_nothing_can_be_found():
+    with pytest.raises(InputError, match="without a warm-up"):
+        aptmc.sample(MODES, budget=100, warmup=0, on=ON, seed=1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"swap_rate": 0.0},
+        {"swap_rate": 1.0},
+        {"coldest": -1.0},
+        {"effective_draws": 0},
+        {"rungs": 1},
+        {"most_rungs": 1},
+    ],
+)
+def test_a_wish_that_cannot_be_is_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        aptmc.Ladder.auto(**wrong)
+
+
+def test_a_failure_in_the_warmup_says_where():
+    def fails(theta):
+        if theta[0] > 7.9:
+            raise ValueError("too large")
+        return two_modes(theta)
+
+    problem = aptmc.Tempered(fails, aptmc.Prior(x=stats.uniform(-20, 40)))
+    with pytest.raises(aptmc.MoveFailed, match="too large") as failure:
+        aptmc.sample(problem, budget=5_000, on=ON, seed=3)
+    assert failure.value.key is not None
+
+
+# --- frozen ---------------------------------------------------------------------------------------
+
+
+def test_the_sampling_phase_adapts_nothing(found):
+    assert found._machine.plan.follows == 0.0
+    tuning = found.settings.kernel.tuning(MODES, found.settings.ladder)
+    np.testing.assert_array_equal(found._tuning, tuning)
+
+
+def near_zero(make_move, seeds=400) -> np.ndarray:
+    """The share of draws near zero after moves from exact draws, with a given move."""
+    kernel = aptmc.RandomWalk(1.0)
+    problem = targets.problem()
+    tuning = kernel.tuning(problem, aptmc.Ladder.powers([1.0]))[0]
+    move = make_move(kernel.move(problem, compiled=False))
+    rng = np.random.default_rng(7)
+    shares = []
+    for _ in range(seeds):
+        state = np.array([rng.standard_normal(), 0.0, 0.0])
+        state[1] = targets.log_density(state)
+        inside = []
+        for _ in range(30):
+            outcome, info = np.empty(3), np.zeros(8)
+            move(1.0, tuning.copy(), state, rng, outcome, info)
+            state = outcome
+            inside.append(abs(state[0]) < 0.5)
+        shares.append(np.mean(inside))
+    return np.array(shares)
+
+
+def test_a_scale_that_never_freezes_and_looks_at_the_state_is_caught():
+    exact = stats.norm.cdf(0.5) - stats.norm.cdf(-0.5)
+    assert standard_errors_off(near_zero(lambda move: move), exact) < 4
+
+    def adapting(move):
+        def wrong(level, tuning, state, rng, outcome, info):
+            tuning[2:] *= 0.3 if abs(state[0]) < 0.5 else 2.0
+            move(level, tuning, state, rng, outcome, info)
+
+        return wrong
+
+    assert standard_errors_off(near_zero(adapting), exact) > 6
+
+
+# --- deadlines that follow ------------------------------------------------------------------------
+
+
+@njit
+def slower(theta, rung, rng):
+    return 3.0 * targets.hold(theta, rung, rng)
+
+
+def test_following_deadlines_adjust_to_a_machine_that_becomes_slower():
+    session, _ = make_session(aptmc.Anytime(every=8.0, follow=True), processors=2)
+    VirtualTime(2, targets.hold).run(session, 20_000.0)
+    before = session.machine.sweep_time.max()
+    chains = session.machine.rung.size
+    sweeps = 40
+    mean_sweep = 3.0 * targets.MEAN_HOLD * chains / 2
+    VirtualTime(2, slower).run(session, sweeps * mean_sweep)
+    assert 1.8 < session.machine.sweep_time.max() / before < 5.0
+    VirtualTime(2, slower).run(session, 10 * sweeps * mean_sweep)
+    assert 2.0 < session.machine.sweep_time.max() / before < 4.5
+
+
+def test_deadlines_that_do_not_follow_stay():
+    session, _ = make_session(aptmc.Anytime(every=8.0), processors=2)
+    VirtualTime(2, targets.hold).run(session, 1_000.0)
+    assert session.machine.sweep_time.max() == 8.0
+    assert session.machine.passed[0] == 125
+
+
+@njit
+def twenty_to_one(theta, rung, rng):
+    return rng.exponential(20.0 if theta[0] > 0.0 else 1.0)
+
+
+def test_the_bias_of_following_is_below_the_error_of_a_long_run():
+    """10^6 moves in all, in 20 runs, on a target whose halves differ twentyfold in cost."""
+    shares = []
+    for seed in range(20):
+        run = aptmc.sample(
+            targets.problem(start=lambda rng: rng.standard_normal()),
+            budget=10.5 * 50_000 / 2,
+            ladder=aptmc.Ladder.powers(4),
+            kernel=aptmc.RandomWalk(1.5),
+            schedule=aptmc.Anytime(every=20.0, follow=True, jitter=0.5),
+            on=VirtualTime(2, twenty_to_one),
+            seed=seed,
+        )
+        shares.append(np.mean(np.concatenate(run.series("x")) > 0.0))
+    assert standard_errors_off(shares, 0.5) < 4
+
+
+# --- jitter ---------------------------------------------------------------------------------------
+
+
+@njit
+def constant(theta, rung, rng):
+    return 1.0
+
+
+def test_jitter_lets_chains_meet_that_march_in_step():
+    met = {}
+    for jitter in (0.0, 0.5):
+        schedule = aptmc.Anytime(every=6.0, jitter=jitter)
+        run = aptmc.sample(
+            MODES,
+            budget=5_000,
+            ladder=aptmc.Ladder.geometric(12, hottest=0.01),
+            kernel=aptmc.RandomWalk(2.0),
+            schedule=schedule,
+            on=VirtualTime(2, constant),
+            seed=1,
+        )
+        met[jitter] = np.isfinite(run.swap_rates.neighbours)
+    assert not met[0.0].all()
+    assert met[0.5].all()
+
+
+def test_jittered_deadlines_come_as_often_on_average():
+    session, _ = make_session(aptmc.Anytime(every=2.0, jitter=1.0))
+    VirtualTime(1, constant).run(session, 20_000.0)
+    # Uniform on (0, 4): the sd of a gap is 2 / sqrt(3).
+    assert abs(session.machine.passed[0] - 10_000) < 5 * math.sqrt(10_000 / 3)

@@ -1,0 +1,66 @@
+"""Ladders of tolerances: how much mass a tolerance has, and equal spacing."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from aptmc.tuning import tolerances
+
+RNG = np.random.default_rng(2)
+
+
+def distances(tolerance: float, draws: int = 4000) -> np.ndarray:
+    """Of draws of a rung whose hottest has exponential distances."""
+    mass = -math.expm1(-tolerance)
+    return -np.log1p(-mass * RNG.random(draws))
+
+
+LADDER = np.array([0.01, 0.1, 0.5, math.inf])
+CURVE = tolerances.mass_curve(LADDER, [distances(level) for level in LADDER])
+
+
+@pytest.mark.parametrize("tolerance", [0.003, 0.01, 0.03, 0.1, 0.3, 2.0, math.inf])
+def test_the_mass_within_a_tolerance_is_found_from_rungs_alone(tolerance):
+    exact = math.log(-math.expm1(-tolerance))
+    assert abs(tolerances.log_mass_within(tolerance, CURVE) - exact) < 0.15
+
+
+@pytest.mark.parametrize("log_mass", [-0.1, -1.0, -3.0, -5.0])
+def test_a_tolerance_is_found_from_its_mass(log_mass):
+    exact = -math.log1p(-math.exp(log_mass))
+    assert tolerances.tolerance_with(log_mass, CURVE) == pytest.approx(exact, rel=0.15)
+    assert tolerances.tolerance_with(0.0, CURVE) == math.inf
+
+
+@pytest.mark.parametrize("target", [0.25, 0.4, 0.6])
+def test_neighbours_of_a_respaced_ladder_swap_as_often_as_wanted(target):
+    ladder = tolerances.respaced(CURVE, 0.01, target, fewest=2, most=40)
+    assert ladder[0] == 0.01
+    assert ladder[-1] == math.inf
+    mass = [-math.expm1(-level) for level in ladder]
+    rates = [colder / warmer for colder, warmer in pairwise(mass)]
+    assert all(abs(rate - target) < 0.1 for rate in rates)
+
+
+def test_simulations_at_an_infinite_distance_are_no_trouble():
+    """Where most simulations of the prior fail, the first step is as large as it must be."""
+    prior = np.where(RNG.random(4000) < 0.05, distances(math.inf), math.inf)
+    curve = tolerances.mass_curve(np.array([math.inf]), [prior])
+    ladder = tolerances.respaced(curve, float(curve[0].min()), 0.4, fewest=2, most=40)
+    assert ladder[-1] == math.inf
+    assert all(np.isfinite(ladder[:-1]))
+    assert tolerances.log_mass_within(1e9, curve) == pytest.approx(math.log(0.05), abs=0.3)
+
+
+def test_no_tolerance_is_ventured_that_only_few_draws_support():
+    few = tolerances.mass_curve(np.array([math.inf]), [distances(math.inf, 30)])
+    assert np.isfinite(few[0]).sum() <= 30 - tolerances.FEWEST_WITHIN + 1
+
+
+def test_the_number_of_rungs_keeps_its_bounds():
+    assert len(tolerances.respaced(CURVE, 0.01, 0.4, fewest=2, most=4)) == 4
+    assert len(tolerances.respaced(CURVE, 0.01, 0.4, fewest=12, most=40)) == 12
