@@ -9,7 +9,6 @@ less for the geometric mean over all parameters that is shown.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -21,7 +20,6 @@ from aptmc.diagnostics import effective_sample_size
 from aptmc.ladder import SWAP_RATE
 from aptmc.models import gamma_mixture
 from experiments.known_targets import densities, simulators
-from experiments.known_targets.measures import neighbour_rates
 from experiments.known_targets.quantities import Floats, Quantity, Sums, effective_draws
 from experiments.known_targets.target import PROCESSORS, Target
 from experiments.parallel import in_parallel
@@ -142,15 +140,17 @@ def print_swap_rates(*, quick: bool) -> None:
 def _rates(target: Target, share: float, seed: int) -> tuple[Floats, np.ndarray]:
     """Rates of a run's neighbours, and which of them no ladder could raise."""
     run = target.sample(share * target.budget, seed)
-    rates = neighbour_rates(run)
+    rates = run.swap_rates.neighbours
     excused = np.zeros(rates.size, np.bool_)
-    if math.isinf(run.settings.ladder.levels[-1]):
-        hottest = run.settings.ladder.rungs - 1
-        distances = np.concatenate(
-            [draws.state[:, target.problem.dimension] for draws in run.chains(hottest)]
-        )
-        excused[-1] = np.isfinite(distances).mean() < SWAP_RATE - MARGIN
+    if isinstance(target.problem, aptmc.Abc):
+        excused[-1] = finite_share(target.problem) < SWAP_RATE - MARGIN
     return rates, excused
+
+
+@cache
+def finite_share(problem: aptmc.Abc) -> float:
+    """How many simulations from the prior have a finite distance."""
+    return aptmc.rejection(problem, 1e300, simulations=10_000, seed=1).rate
 
 
 # --- deadlines ------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 import aptmc
-from aptmc.chain import value_column
 from experiments.estimates import Estimate
 from experiments.known_targets.quantities import (
     Floats,
@@ -59,30 +58,12 @@ class Measured(NamedTuple):
         return [run.sums[place] for run in runs]
 
 
-def neighbour_rates(run: aptmc.Run) -> Floats:
-    """How often neighbouring rungs swap, or would, if they were paired.
-
-    On a ladder of tolerances states are dealt out anew instead; there it is the share of the warmer
-    rung's draws that lie within the colder tolerance, and all rungs' draws must have been kept.
-    """
-    ladder = run.settings.ladder
-    if ladder.kind == "powers":
-        return run.swap_rates.neighbours
-    column = value_column(run.settings.problem.dimension)
-    rates = []
-    for rung in range(1, ladder.rungs):
-        distances = np.concatenate([draws.state[:, column] for draws in run.chains(rung)])
-        rates.append(float((distances <= ladder.levels[rung - 1]).mean()))
-    return np.array(rates)
-
-
 def measure_run(run: aptmc.Run, quantities: tuple[Quantity, ...]) -> RunMeasure:
     """Read off a run what is kept of it."""
     dimension = run.settings.problem.dimension
     theta = np.concatenate([draws.state[:, :dimension] for draws in run.chains()])
     sums = [Sums.over(quantity.of(theta)) for quantity in quantities]
-    rates = neighbour_rates(run) if run.settings.ladder.rungs > 1 else np.empty(0)
-    return RunMeasure(sums, run.settings.ladder.rungs, rates, run.round_trips)
+    return RunMeasure(sums, run.settings.ladder.rungs, run.swap_rates.neighbours, run.round_trips)
 
 
 def measure(

@@ -34,18 +34,11 @@ class Target:
 
     def sample(self, budget: float, seed: int) -> aptmc.Run:
         """With defaults only."""
+        on = aptmc.VirtualTime(PROCESSORS)
         if self.coldest is None:
-            return aptmc.sample(
-                self.problem, budget=budget, seed=seed, on=aptmc.VirtualTime(PROCESSORS)
-            )
-        return aptmc.sample(
-            self.problem,
-            budget=budget,
-            ladder=aptmc.Ladder.auto(coldest=self.coldest),
-            on=aptmc.VirtualTime(PROCESSORS),
-            keep="all",  # swap rates are read off the draws
-            seed=seed,
-        )
+            return aptmc.sample(self.problem, budget=budget, seed=seed, on=on)
+        ladder = aptmc.Ladder.auto(coldest=self.coldest)
+        return aptmc.sample(self.problem, budget=budget, seed=seed, on=on, ladder=ladder)
 
     def random_walk(self, budget: float, seed: int) -> aptmc.Run:
         """Without tempering: a few chains on the coldest rung, whose proposals are tuned alike."""

@@ -38,8 +38,8 @@ class Prepared:
         """Run it, in this thread."""
         backend, budget = self.settings.on, self.settings.budget
         try:
-            with backend.open(self.session, control) as engine:
-                usage = self._warm_up(engine) or engine.run(self.session, engine.left(budget))
+            with backend.open(self.session, budget, control) as engine:
+                usage = self._warm_up(engine) or engine.run(self.session, engine.left())
         finally:
             control.end()
         self.session.flush()
@@ -54,7 +54,7 @@ class Prepared:
         if self.tuner is None:
             return None
         try:
-            warmup = self.tuner.run(engine, self.settings.budget, self.session, self.store)
+            warmup = self.tuner.run(engine, self.session, self.store)
         except RunFailed as failure:
             return Usage(StopReason.FAILED, 0.0, np.zeros(self.session.processors), failure)
         tuned, options = warmup.tuned, self.options

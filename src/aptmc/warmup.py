@@ -96,13 +96,14 @@ class Tuner:
         self.every = math.nan
         self.remembered: list[tuple[float, FloatTable]] = []  # by level: draws of the last round
         self.rounds: list[Round] = []
+        self.yields: list[tuple[float, float]] = []  # by round: its length, and a log yield
         self.cold_draws: list[Draws] = []
 
     # --- running ------------------------------------------------------------------------------
 
-    def run(self, engine: Engine, budget: float, first: Session, store: MemoryStore) -> WarmUp:
+    def run(self, engine: Engine, first: Session, store: MemoryStore) -> WarmUp:
         """All rounds; the first session has been built already."""
-        left = engine.left(budget)
+        left = engine.left()
         length = SHARE * left if self.length is None else self.length
         parts = 2.0 ** np.arange(ROUNDS) / (2.0**ROUNDS - 1.0)
         session, spent, stopped, epoch = first, 0.0, None, 0
@@ -261,10 +262,14 @@ class Tuner:
             for parameter in range(self.problem.dimension)
         )
         distinct = sum(len(np.unique(state[:, 0])) for state in series)
-        expected = min(effective, distinct) / CAUTION * sampling / usage.elapsed
-        # The cost of an effective draw grows about as the mass within the tolerance shrinks.
+        # The cost of an effective draw grows about as the mass within the tolerance shrinks, so
+        # what is the same in all rounds is the yield: effective draws per time and mass.
+        rate = max(min(effective, distinct), 1.0) / CAUTION / usage.elapsed
         log_mass = tolerances.log_mass_within(present, curve)
-        wanted = log_mass + math.log(wish.effective_draws / max(expected, 1e-3))
+        self.yields.append((usage.elapsed, math.log(rate) - log_mass))
+        weights, log_yields = zip(*self.yields, strict=True)
+        log_yield = float(np.average(log_yields, weights=weights))
+        wanted = math.log(wish.effective_draws / max(sampling, 1e-300)) - log_yield
         return max(tolerances.tolerance_with(min(wanted, -0.1), curve), reach)
 
     def _move_to(self, levels: tuple[float, ...]) -> None:

@@ -14,19 +14,19 @@ from aptmc.backends.session import Session, Usage
 class Engine:
     """A backend that is ready: it runs the phases of a run, one session after the other."""
 
-    def __init__(self, run: Callable[[Session, float], Usage]) -> None:
+    def __init__(self, run: Callable[[Session, float], Usage], budget: float) -> None:
         self._run = run
-        self._spent = 0.0
+        self._left = budget
 
     def run(self, session: Session, budget: float) -> Usage:
         """Compute moves until this part of the budget is spent."""
         usage = self._run(session, budget)
-        self._spent += usage.elapsed
+        self._left -= usage.elapsed
         return usage
 
-    def left(self, budget: float) -> float:
-        """What is left of the budget of the whole run."""
-        return budget - self._spent
+    def left(self) -> float:
+        """What is left of the budget of the whole run, once all is ready."""
+        return self._left
 
 
 class Backend(ABC):
@@ -45,6 +45,6 @@ class Backend(ABC):
         """Compute moves until the budget is spent or `control` says stop."""
 
     @contextmanager
-    def open(self, session: Session, control: Control) -> Iterator[Engine]:
+    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
         """Make ready to run this session, and others of the same problem and kind of kernel."""
-        yield Engine(partial(self.run, control=control))
+        yield Engine(partial(self.run, control=control), budget)

@@ -14,13 +14,13 @@ from aptmc.coordinator import coordinator
 from aptmc.errors import InputError
 from aptmc.event_log import empty_log
 from aptmc.exchange import Rule
+from aptmc.first_states import first_states
 from aptmc.kernels import Kernel
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
 from aptmc.problem import Problem
 from aptmc.record import empty_record
 from aptmc.schedule import Schedule
-from aptmc.start import first_states
 from aptmc.store import MemoryStore
 
 RECORD_ROWS = 1 << 16

@@ -42,7 +42,8 @@ class InProcess(Backend):
         control = control or Control()
         began = session.progress.elapsed
         until = began + budget
-        origin = self.clock.now() - began
+        called = self.clock.now()
+        origin = called - began
         stopped = StopReason.BUDGET_SPENT
         failure: RunFailed | None = None
         busy = 0.0
@@ -60,7 +61,14 @@ class InProcess(Backend):
                 if finished > until:
                     session.catch_up(until)
                     break
+                exchanging = session.progress.exchange_seconds
                 session.complete(chain, outcome, finished, 0, started, finished)
+                if isinstance(self.clock, WallClock):
+                    # The session's clock stands still during exchanges. If their time counted as
+                    # that of the next move, a move would take longer after a slow one, whose
+                    # deadlines are many: hold times would depend on each other, which is biased.
+                    origin += session.progress.exchange_seconds - exchanging
+                    until = min(until, called + budget - origin)
                 control.serve(Crew(now - began, np.array([busy])))
                 if control.stopped is not None:
                     stopped = control.stopped

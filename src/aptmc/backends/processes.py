@@ -86,11 +86,11 @@ class Processes(Backend):
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Keep all workers busy until the budget is spent."""
-        with self.open(session, control or Control()) as engine:
-            return engine.run(session, engine.left(budget))
+        with self.open(session, budget, control or Control()) as engine:
+            return engine.run(session, engine.left())
 
     @contextmanager
-    def open(self, session: Session, control: Control) -> Iterator[Engine]:
+    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
         """Start a workforce, which serves all phases of a run."""
         with (
             control.signals(),
@@ -98,7 +98,7 @@ class Processes(Backend):
         ):
             control.wake = workforce.wake
             try:
-                yield _Workplace(self._units, control, workforce)
+                yield _Workplace(self._units, control, workforce, budget)
             finally:
                 control.wake = lambda: None
 
@@ -137,17 +137,20 @@ class _Workplace(Engine):
         units: Callable[[Session, ComputeTimed], Units],
         control: Control,
         workforce: Workforce,
+        budget: float,
     ) -> None:
         self._units, self._control, self._workforce = units, control, workforce
+        self._end = control.called + budget  # by the clock
 
     def run(self, session: Session, budget: float) -> Usage:
         """One shift."""
         choose_units = partial(self._units, session)
-        return Shift(session, budget, self._control, self._workforce, choose_units).run()
+        return Shift(session, budget, self._end, self._control, self._workforce, choose_units).run()
 
-    def left(self, budget: float) -> float:
-        """What is left by the clock, since the call."""
-        return self._control.called + budget - WallClock().now()
+    def left(self) -> float:
+        """What is left by the clock, once workers can be started."""
+        self._workforce.await_nursery(self._end)
+        return self._end - WallClock().now()
 
 
 def _wire(session: Session) -> Wire:

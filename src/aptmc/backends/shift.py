@@ -33,6 +33,7 @@ class Shift(Crew):
         self,
         session: Session,
         budget: float,
+        end: float,
         control: Control,
         workforce: Workforce,
         choose_units: Callable[[ComputeTimed], Units],
@@ -41,7 +42,7 @@ class Shift(Crew):
         self.control, self.workforce = control, workforce
         self.clock = WallClock()
         self.called = self.clock.now()
-        self.until = self.called + budget  # by the clock
+        self.until = end  # by the clock, whatever happens; earlier, once it is known when it begins
         self.began = self.clock.now()  # by the clock: when moves began to count
         self.offset = session.progress.elapsed - self.began  # from the clock to the session's time
         self.ahead = 0
@@ -63,7 +64,8 @@ class Shift(Crew):
             if self.control.stopped is None:
                 self.begin()
                 self.keep_busy()
-                self.session.catch_up(min(self.clock.now(), self.until) + self.offset)
+                self.until = min(self.until, self.clock.now())  # from here on time stands still
+                self.session.catch_up(self.until + self.offset)
             stopped = self.control.stopped or stopped
         except RunFailed as error:
             stopped, failure = StopReason.FAILED, error
@@ -77,9 +79,9 @@ class Shift(Crew):
         """Processes, first states, units of work. A request to stop ends it early."""
         if not self.workforce.await_nursery(self.until):
             raise RunFailed(
-                f"the budget of {self.budget:g} s was spent before the workers were ready: "
-                "starting Python and compiling the problem takes several seconds; use a longer "
-                "budget, or on=aptmc.InProcess()"
+                "the budget was spent before the workers were ready: starting Python and "
+                "compiling the problem takes several seconds; use a longer budget, or "
+                "on=aptmc.InProcess()"
             )
         for processor in range(self.session.processors):
             worker = self.workforce.workers.get(processor)
@@ -100,6 +102,7 @@ class Shift(Crew):
         """From now on moves count."""
         self.startup = self.clock.now() - self.called
         self.began = self.clock.now()
+        self.until = min(self.until, self.began + self.budget)
         self.offset = self.session.progress.elapsed - self.began
         self.arrived[:] = self.began
         self.workforce.waited = 0.0
@@ -192,8 +195,8 @@ class Shift(Crew):
             now = self.clock.now()
             if now >= self.until:
                 raise RunFailed(
-                    f"the budget of {self.budget:g} s was spent before the chains had their first "
-                    "states: use a longer budget, or larger tolerances at the hot end"
+                    "the budget was spent before the chains had their first states: use a "
+                    "longer budget, or larger tolerances at the hot end"
                 )
             for worker in list(self.workforce.workers.values()):
                 if worker.orders and now - worker.since > patience:
