@@ -5,13 +5,28 @@ from __future__ import annotations
 import argparse
 import platform
 
-from benchmarks import gillespie, pyabc_comparison, race, virtual_time
+from benchmarks import (
+    budget,
+    gillespie,
+    kills,
+    memory,
+    processes,
+    pyabc_comparison,
+    race,
+    sleeping,
+    virtual_time,
+)
 
 BENCHMARKS = {
     "virtual-time": virtual_time.main,
     "gillespie": gillespie.main,
     "race": race.main,
     "pyabc": pyabc_comparison.main,
+    "processes": processes.main,
+    "budget": budget.main,
+    "kills": kills.main,
+    "sleeping": sleeping.main,
+    "memory": memory.main,
 }
 
 

@@ -18,6 +18,7 @@ from aptmc.coordinator import coordinator
 from aptmc.errors import InputError
 from aptmc.event_log import empty_log
 from aptmc.exchange import Rule
+from aptmc.first_states import first_states
 from aptmc.handle import Prepared, RunHandle
 from aptmc.kernels import Kernel
 from aptmc.keys import check_seed
@@ -28,7 +29,6 @@ from aptmc.processors import processors_available
 from aptmc.record import empty_record
 from aptmc.result import Run, Settings
 from aptmc.schedule import Schedule
-from aptmc.start import first_states
 from aptmc.store import MemoryStore
 
 RECORD_ROWS = 1 << 16

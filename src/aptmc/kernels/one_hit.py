@@ -55,7 +55,8 @@ class OneHit(Kernel):
     missed, since a hit of the proposal decides the race. A race that is undecided after `cap`
     rounds leaves the state as it is. This is exact for every cap that does not look at parameters
     or at the clock; a cap of 1, the default, is plain ABC-MCMC with one simulation per step, and
-    `None` is the paper's kernel. On a rung with infinite tolerance each step is a fresh draw from the prior.
+    `None` is the paper's kernel. On a rung with infinite tolerance each step is a fresh draw from
+    the prior.
 
     :param scale: standard deviation of the proposals: a number; a mapping from names to numbers; or
         a sequence with one entry per rung, each a number or one number per parameter

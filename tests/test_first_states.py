@@ -14,7 +14,7 @@ from scipy import stats
 
 import aptmc
 from aptmc.chain import log_prior_column, value_column
-from aptmc.start import SCOUTS, START_CAP, first_states
+from aptmc.first_states import SCOUTS, START_CAP, first_states
 
 PRIOR = aptmc.Prior(theta=stats.norm(0, math.sqrt(5)))
 LADDERS = {
