@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 import platform
 
-from benchmarks import gillespie, pyabc_comparison, race, tuning, virtual_time
+from benchmarks import (
+    budget,
+    gillespie,
+    kills,
+    memory,
+    processes,
+    pyabc_comparison,
+    race,
+    sleeping,
+    tuning,
+    virtual_time,
+)
 
 BENCHMARKS = {
     "virtual-time": virtual_time.main,
@@ -13,6 +24,11 @@ BENCHMARKS = {
     "race": race.main,
     "tuning": tuning.main,
     "pyabc": pyabc_comparison.main,
+    "processes": processes.main,
+    "budget": budget.main,
+    "kills": kills.main,
+    "sleeping": sleeping.main,
+    "memory": memory.main,
 }
 
 

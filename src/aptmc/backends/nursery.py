@@ -28,7 +28,7 @@ from typing import NoReturn, final
 import cloudpickle
 
 from aptmc.backends.wire import Wire
-from aptmc.backends.worker import serve
+from aptmc.backends.worker import Dismissed, serve
 from aptmc.clock import WallClock
 from aptmc.moves import Mover
 
@@ -200,6 +200,8 @@ class _Nursery:
             with suppress(AttributeError):
                 sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
             serve(Connection(descriptor), self.mover, self.wire)
+            status = 0
+        except Dismissed:  # while it was about to go by itself
             status = 0
         except BaseException:
             traceback.print_exc()

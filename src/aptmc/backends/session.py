@@ -144,6 +144,8 @@ class Session:
             outcome = self.compute(chain)
         outcome.info[HOLD_TIME] = ended - began
         del self.started_from[chain]
+        clock, barriers = WallClock(), self.machine.passed[0]
+        before = clock.now()
         try:
             while not plain_complete(
                 self.machine, chain, outcome.state, outcome.info, time, self.record, self.streams,
@@ -152,6 +154,8 @@ class Session:
                 self.flush()
         except Exception as error:
             raise failed_exchange(error) from error
+        if self.machine.passed[0] > barriers:
+            self.progress.exchange_seconds += clock.now() - before
         self._note(COMPLETED, chain, processor, time, began, ended)
 
     def catch_up(self, time: float) -> None:

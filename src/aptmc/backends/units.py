@@ -22,12 +22,13 @@ from aptmc.moves import Order
 
 # A unit should last so long that sending it, which costs about a tenth of a millisecond of the
 # coordinating process, does not matter; the more workers there are, the longer.
-SHORTEST_UNIT = 2e-3
+SHORTEST_UNIT = 5e-3
 UNIT_PER_PROCESSOR = 0.25e-3
 # From here on the time that a worker waits for its next order does not matter.
 LONG_UNIT = 20e-3
 MOST_GROWTH = 32
-MOST_ROUNDS = 6
+ENOUGH_TRIALS = 3
+MOST_ROUNDS = 8
 
 ComputeTimed = Callable[[list[Order]], list[Reply | None]]
 
@@ -49,27 +50,34 @@ def measure_units(
     movers = np.flatnonzero(machine.is_mover)
     first = {int(machine.rung[chain]): chain for chain in movers[::-1].tolist()}
     longest = dict.fromkeys(first, 0.0)
+    # Steps are seldom alike, and one that the prior refuses costs nothing. So what counts is the
+    # mean over all trials of a rung, and a unit must be found good enough several times.
+    seconds, steps, settled = (dict.fromkeys(first, 0.0) for _ in range(3))
     unmeasured = set(first)
     for turn in range(MOST_ROUNDS):
-        rungs = sorted(unmeasured)
         orders = []
-        for rung in rungs:
+        for rung in sorted(unmeasured):
             state, key = machine.states[first[rung]], Key(session.seed, first[rung], turn, PILOT)
-            orders.append(Order(key, rung, float(machine.level[rung]), tuning[rung], state))
-        for rung, reply in zip(rungs, compute(orders), strict=True):
+            orders.append(Order(key, rung, float(machine.level[rung]), tuning[rung].copy(), state))
+        for order, reply in zip(orders, compute(orders), strict=True):
+            rung, single = order.rung, float(session.tuning[order.rung, STEPS])
             if reply is None or reply.failure is not None:
                 # It takes far longer than any unit has to, or it fails; a failure of a move that
                 # does not count is no reason to stop.
                 longest[rung] = np.inf
+                tuning[rung, STEPS] = single
                 unmeasured.discard(rung)
                 continue
-            seconds = max(reply.ended - reply.began, 1e-6)
-            longest[rung] = max(longest[rung], seconds)
-            if not group or seconds > 0.5 * target:
+            longest[rung] = max(longest[rung], reply.ended - reply.began)
+            seconds[rung] += max(reply.ended - reply.began, 1e-6)
+            steps[rung] += order.tuning[STEPS]
+            wanted = max(int(target * steps[rung] / seconds[rung] / single), 1) * single
+            settled[rung] += wanted <= 2.0 * order.tuning[STEPS]
+            if group:
+                tuning[rung, STEPS] = min(wanted, MOST_GROWTH * order.tuning[STEPS])
+            is_long = order.tuning[STEPS] == single and longest[rung] > LONG_UNIT
+            if not group or is_long or settled[rung] == ENOUGH_TRIALS:
                 unmeasured.discard(rung)
-            else:
-                growth = min(max(int(target / seconds), 1), MOST_GROWTH)
-                tuning[rung, STEPS] *= growth
         if not unmeasured:
             break
     if ahead is None:
