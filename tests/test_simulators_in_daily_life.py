@@ -16,12 +16,12 @@ from numba import njit
 from scipy import stats
 
 import aptmc
+from aptmc.backends.build import build_session
 from aptmc.chain import INFO_LENGTH, STATUS
 from aptmc.clock import ManualClock
 from aptmc.errors import StopReason
 from aptmc.keys import MOVE, START
 from aptmc.models import normal
-from aptmc.run import build_session
 from aptmc.store import MemoryStore
 from tests.support.statistical import FALSE_ALARM, standard_errors_off
 

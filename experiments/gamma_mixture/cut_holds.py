@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 import aptmc
+from aptmc.backends.build import build_session
 from aptmc.backends.events import Hold, hold_model
 from aptmc.chain import INFO_LENGTH, Move
 from aptmc.compiled import FloatTable, compiled, compiled_like
@@ -19,7 +20,6 @@ from aptmc.exchange.rules import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
 from aptmc.record import Record
-from aptmc.run import build_session
 from aptmc.store import MemoryStore
 from experiments.gamma_mixture.samplers import LADDER, STEP, hold_time, problem
 
@@ -47,8 +47,7 @@ def run_cutting_holds(
         rewind(dial, MOVE, chain, machine.moves[chain])
         move(machine.level[rung], tuning[rung], state, rng, outcome, info)
         rewind(dial, HOLD, chain, machine.moves[chain])
-        deadline = machine.plan.every * (machine.passed[0] + 1)
-        now = min(now + hold(state[:1].copy(), rung, rng), deadline)
+        now = min(now + hold(state[:1].copy(), rung, rng), machine.deadline[0])
         complete(
             machine, chain, outcome, info, now,
             record, streams, choose_pairs, choose_pairs, log_weight,

@@ -40,7 +40,8 @@ PTMC = Sampler(
 def anytime(pilot: float) -> Sampler:
     """APTMC-1, with the deadline that the paper takes: the median sweep of PTMC-1."""
     every = median_sweep(PTMC, pilot)
-    return replace(PTMC, name="APTMC-1", schedule=aptmc.Anytime(every, exchange=aptmc.Alternating()))
+    schedule = aptmc.Anytime(every, exchange=aptmc.Alternating())
+    return replace(PTMC, name="APTMC-1", schedule=schedule)
 
 
 def measure_all(*, scale: float, runs: int) -> list[Measured]:

@@ -40,7 +40,8 @@ PTMC_W = Sampler(
 def samplers(pilot: float) -> list[Sampler]:
     """The paper's four, with its deadlines: medians of the synchronous samplers' sweeps."""
     alone, together = median_sweep(PTMC_1, pilot), median_sweep(PTMC_W, pilot)
-    aptmc_1 = replace(PTMC_1, name="APTMC-1", schedule=aptmc.Anytime(alone, exchange=aptmc.Alternating()))
+    schedule = aptmc.Anytime(alone, exchange=aptmc.Alternating())
+    aptmc_1 = replace(PTMC_1, name="APTMC-1", schedule=schedule)
     schedule = aptmc.Anytime(together, exchange=aptmc.BetweenPools(), within=aptmc.OneRandomPair())
     aptmc_w = replace(PTMC_W, name="APTMC-W", schedule=schedule)
     return [PTMC_1, aptmc_1, PTMC_W, aptmc_w]
