@@ -68,9 +68,7 @@ def test_repr_shows_what_was_given() -> None:
 
 
 @pytest.mark.parametrize("kind", [Anytime, Uncorrected])
-@pytest.mark.parametrize(
-    "every", [0, -1.0, math.nan, math.inf, "0 s", "soon", "later", None, True]
-)
+@pytest.mark.parametrize("every", [0, -1.0, math.nan, math.inf, "0 s", "soon", "later", None, True])
 def test_deadlines_must_be_a_positive_time_apart(kind: Any, every: Any) -> None:
     with pytest.raises(InputError) as refusal:
         kind(every)

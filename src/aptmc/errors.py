@@ -61,7 +61,9 @@ class MoveFailed(RunFailed):
         return failure
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.reason, self.parameters, self.rung, self.key)
+        notes = getattr(self, "__notes__", None)
+        state = {"__notes__": notes} if notes else None
+        return type(self), (self.reason, self.parameters, self.rung, self.key), state
 
 
 class WorkerDied(MoveFailed):

@@ -15,7 +15,7 @@ from aptmc.backends.control import Control, Crew, WorkerStatus
 from aptmc.backends.session import Session, Usage
 from aptmc.coordinator import Coordinator
 from aptmc.errors import RunFailed, StopReason
-from aptmc.record import Record
+from aptmc.record import Record, without_rows
 from aptmc.result import Run, Settings
 from aptmc.store import MemoryStore
 from aptmc.warmup import Tuner, WarmUp
@@ -97,7 +97,7 @@ class Prepared:
         return Run(
             self.settings,
             _copied(self.session.machine),
-            _copied(self.session.record),
+            _copied(without_rows(self.session.record)),
             self.store.copy(),
             usage,
             self.session.tuning.copy(),

@@ -70,6 +70,18 @@ def empty_record(
     return record
 
 
+def without_rows(record: Record) -> Record:
+    """The same counts, and no room for draws."""
+    return record._replace(
+        chain=record.chain[:0],
+        kind=record.kind[:0],
+        accepted=record.accepted[:0],
+        replica=record.replica[:0],
+        time=record.time[:0],
+        state=record.state[:0],
+    )
+
+
 @inlined
 def note_arrival(record: Record, replica: int, rung: int) -> None:
     """A replica came to a rung: does that complete a round trip?"""

@@ -78,4 +78,5 @@ class InProcess(Backend):
         except RunFailed as error:
             stopped, failure = StopReason.FAILED, error
         session.progress.elapsed = now
-        return Usage(stopped, now - began, np.array([busy]), failure)
+        exchanging = origin + began - called  # for so long the session's clock stood still
+        return Usage(stopped, now - began + exchanging, np.array([busy]), failure)

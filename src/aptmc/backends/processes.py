@@ -107,11 +107,11 @@ class Processes(Backend):
         steps = session.tuning[:, STEPS].astype(np.int64)
         if self.group != "auto":
             steps = steps * np.broadcast_to(np.asarray(self.group, np.int64), steps.shape)
-        if self.group != "auto" and self.ahead != "auto":
-            return Units(steps, self.ahead)
         ahead = None if self.ahead == "auto" else self.ahead
         if _wire(session).bytes_per_order > FULL_SOCKET:
             ahead = 0
+        if self.group != "auto" and ahead is not None:
+            return Units(steps, ahead)
         group = self.group == "auto"
         measured = measure_units(session, compute, group=group, ahead=ahead)
         return measured if group else Units(steps, measured.ahead)
@@ -149,7 +149,7 @@ class _Workplace(Engine):
 
     def left(self) -> float:
         """What is left by the clock, once workers can be started."""
-        self._workforce.await_nursery(self._end)
+        self._workforce.await_nursery(self._end, self._control)
         return self._end - WallClock().now()
 
 

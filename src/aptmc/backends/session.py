@@ -53,6 +53,7 @@ class Progress:
     elapsed: float = 0.0
     exchange_seconds: float = 0.0
     has_states: bool = False
+    units: Any = None  # worker processes: how much is sent at a time
     flight: Any = None  # virtual time: what the processors were doing
 
 

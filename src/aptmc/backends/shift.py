@@ -15,7 +15,7 @@ from aptmc.backends.wire import Reply
 from aptmc.backends.workforce import Worker, Workforce
 from aptmc.clock import WallClock
 from aptmc.coordinator import NOBODY
-from aptmc.errors import InputError, RunFailed, StopReason
+from aptmc.errors import ExchangeFailed, InputError, RunFailed, StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.moves import Order, Outcome
 
@@ -64,20 +64,27 @@ class Shift(Crew):
             if self.control.stopped is None:
                 self.begin()
                 self.keep_busy()
-                self.until = min(self.until, self.clock.now())  # from here on time stands still
-                self.session.catch_up(self.until + self.offset)
             stopped = self.control.stopped or stopped
         except RunFailed as error:
             stopped, failure = StopReason.FAILED, error
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
+        # All exchanges up to the end have taken place, and none after it.
+        self.until = min(self.clock.now(), self.until)
+        if self.startup > 0.0:
+            try:
+                self.session.catch_up(self.until + self.offset)
+            except ExchangeFailed as error:
+                stopped, failure = StopReason.FAILED, failure or error
         usage = self.usage()._replace(stopped=stopped, failure=failure)
         self.session.progress.elapsed += usage.elapsed
         return usage
 
     def start_up(self) -> None:
         """Processes, first states, units of work. A request to stop ends it early."""
-        if not self.workforce.await_nursery(self.until):
+        if not self.workforce.await_nursery(self.until, self.control):
+            if self.control.stopped is not None:
+                return
             raise RunFailed(
                 "the budget was spent before the workers were ready: starting Python and "
                 "compiling the problem takes several seconds; use a longer budget, or "
@@ -92,11 +99,16 @@ class Shift(Crew):
             self.arrived[processor] = self.clock.now()
         try:
             self.session.begin(self.compute_all)
-            units = self.choose_units(self.compute_timed)
+            # A move that is issued again is the same move, so units stay as they were.
+            progress = self.session.progress
+            if progress.units is None:
+                progress.units = self.choose_units(self.compute_timed)
         except _Stopped:
             return
-        self.session.tuning[:, STEPS] = units.steps
-        self.ahead = units.ahead
+        self.session.tuning[:, STEPS] = progress.units.steps
+        movers = int(self.session.machine.is_mover.sum())
+        # Workers may have been added meanwhile.
+        self.ahead = progress.units.ahead if 2 * len(self.workforce.workers) < movers else 0
 
     def begin(self) -> None:
         """From now on moves count."""
@@ -108,8 +120,10 @@ class Shift(Crew):
         self.workforce.waited = 0.0
         workers = list(self.workforce.workers.values())
         # What was in flight when the session was left is computed again, with the same keys.
-        for place, chain in enumerate(list(self.session.started_from)):
-            worker = workers[place % len(workers)]
+        served, pool = self.session.served, self.session.machine.pool
+        for chain in list(self.session.started_from):
+            own = [w for w in workers if served[w.processor % served.size] == pool[chain]]
+            worker = min(own, key=lambda worker: len(worker.orders))
             self.workforce.order(worker, self.session.order(chain))
         for depth in range(1 + self.ahead):
             for worker in workers:
@@ -121,12 +135,13 @@ class Shift(Crew):
         session, workforce = self.session, self.workforce
         while self.control.stopped is None:
             for worker, reply in workforce.listen(self.until):
-                if self.clock.now() >= self.until:
+                time = self.now()
+                if time >= self.until + self.offset:
                     break
                 if reply.failure is not None:
                     raise reply.failure
                 assert reply.outcome is not None
-                time, processor = self.now(), worker.processor
+                processor = worker.processor
                 began = max(reply.began, self.began) + self.offset
                 barriers = session.machine.passed[0]
                 session.complete(

@@ -35,6 +35,7 @@ def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
     except (EOFError, OSError, Dismissed):
         return
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it has been heard, or is no longer needed
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
 

@@ -14,10 +14,12 @@ import sys
 from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import nan
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Self, final
 
+from aptmc.backends.control import Control
 from aptmc.backends.nursery import (
     ENDED,
     NEWS,
@@ -37,6 +39,7 @@ from aptmc.moves import Order
 from aptmc.problem import Problem
 
 MOST_DEATHS = 3  # on the same move
+LONGEST_WAIT = 3600.0  # seconds; the system refuses to wait for more than some weeks
 MOST_IDLE_DEATHS = 20  # in a row, of workers or nurseries, without a single move done
 
 
@@ -71,6 +74,7 @@ class Workforce:
         self._selector = selectors.DefaultSelector()
         self._deaths_on: Counter[Key] = Counter()
         self._deaths_in_a_row = 0
+        self._failed: list[tuple[Worker, Reply]] = []  # moves that are given up
         self._last_status: dict[int, int] = {}  # by process
         self._starting: deque[Worker] = deque()  # in the order in which they were asked for
         self._woken, self._waker = socket.socketpair()
@@ -108,9 +112,9 @@ class Workforce:
     def listen(self, until: float) -> list[tuple[Worker, Reply]]:
         """Wait for replies, at most until so late by the clock. Dead workers are replaced."""
         before = self._clock.now()
-        ready = self._selector.select(max(until - before, 0.0))
+        ready = self._selector.select(min(max(until - before, 0.0), LONGEST_WAIT))
         self.waited += self._clock.now() - before
-        replies = []
+        replies: list[tuple[Worker, Reply]] = []
         for key, _ in ready:
             if key.fileobj is self._woken:
                 self._woken.recv(4096)
@@ -131,7 +135,10 @@ class Workforce:
                     worker.orders.popleft()
                     worker.since = reply.ended
                     replies.append((worker, reply))
-        return replies
+        replies += self._failed
+        self._failed = []
+        # Whoever was replaced after the reply came is not the one to be given the next order.
+        return [(self.workers.get(worker.processor, worker), reply) for worker, reply in replies]
 
     def dismiss(self, worker: Worker) -> None:
         """Let a worker go that has nothing to do."""
@@ -145,9 +152,9 @@ class Workforce:
             end_group(worker.process, signal.SIGKILL)
         return self.hire(worker.processor)
 
-    def await_nursery(self, until: float) -> bool:
+    def await_nursery(self, until: float, control: Control) -> bool:
         """Wait until workers can be started at once; False if that takes too long."""
-        while not self._is_ready and self._clock.now() < until:
+        while not self._is_ready and self._clock.now() < until and control.stopped is None:
             self.listen(until)
         return self._is_ready
 
@@ -262,13 +269,15 @@ class Workforce:
             self._deaths_on[order.key] += 1
             self.deaths += 1
             if self._deaths_on[order.key] == MOST_DEATHS:
-                raise WorkerDied(
+                death = WorkerDied(
                     f"the worker process {self._how_it_ended(worker)} each of {MOST_DEATHS} times "
                     "that this move was computed,",
                     self.problem.describe(order.state),
                     order.rung,
                     order.key,
                 )
+                worker.orders.popleft()
+                self._failed.append((worker, Reply(order.key, None, death, nan, nan)))
         if worker.is_leaving and worker.is_idle:
             self.dismiss(worker)
         else:

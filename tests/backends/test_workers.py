@@ -1,0 +1,308 @@
+"""Workers that die, hang and are interrupted; and nobody is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from contextlib import contextmanager
+from pathlib import Path
+from select import select
+
+import pytest
+
+import aptmc
+from aptmc.backends.nursery import pack
+from aptmc.backends.wire import Wire
+from aptmc.backends.workforce import Workforce
+from aptmc.clock import WallClock
+from aptmc.errors import StopReason
+from tests.backends.contract import begin, eventually, make_session, same_when_replayed
+from tests.support import simulators
+
+ROOT = Path(__file__).resolve().parents[2]
+# No trial moves: what the functions below do, they do in moves that count.
+ONE = aptmc.Processes(1, group=1, ahead=0)
+TWO = aptmc.Processes(2, group=1, ahead=0)
+PATIENCE = 300  # seconds; a script that takes longer hangs
+
+
+def completed(handle) -> int:
+    return handle.inspect().run.completions
+
+
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+# --- death ----------------------------------------------------------------------------------------
+
+
+def test_a_worker_killed_in_mid_move_is_replaced_and_its_move_computed_again(tmp_path):
+    gate = simulators.Gate(tmp_path)
+    with begin(simulators.problem(gate), on=TWO) as handle:
+        eventually(lambda: len(gate.waiting()) == 2)
+        before = handle.inspect()
+        victim, other = before.workers
+        os.kill(victim.process, signal.SIGKILL)
+        eventually(lambda: len(gate.waiting()) == 3)
+        gate.open()
+        eventually(lambda: completed(handle) >= 60)
+        after = handle.inspect()
+        run = handle.stop()
+    assert {victim.process, other.process} <= set(gate.waiting())
+    assert after.workers[0].process not in (None, victim.process)
+    assert after.workers[1].process == other.process
+    assert before.run.in_flight == [aptmc.Key(1, 0, 1), aptmc.Key(1, 1, 1)]
+    # Nobody took the lost move a second time: it was ordered again.
+    assert run.events.chain[:2].tolist() == [0, 1]
+    assert (run.events.kind[:2] == 0).all()
+    assert same_when_replayed(run)
+
+
+def test_the_nursery_may_die_too():
+    with begin(on=TWO) as handle:
+        eventually(lambda: completed(handle) >= 20)
+        eventually(lambda: all(worker.process for worker in handle.inspect().workers))
+        before = {worker.process for worker in handle.inspect().workers}
+        (nursery,) = {parent_of(process) for process in before}
+        os.kill(nursery, signal.SIGKILL)
+        eventually(
+            lambda: before.isdisjoint({worker.process for worker in handle.inspect().workers})
+        )
+        done = completed(handle)
+        eventually(lambda: completed(handle) >= done + 60)
+        run = handle.stop()
+    assert same_when_replayed(run)
+
+
+def test_a_reply_and_the_death_of_the_nursery_may_come_together():
+    """Whoever takes the place of the one that replied is given the next order."""
+    session, _ = make_session(aptmc.Anytime(every="1 ms"), 1)
+    session.begin()
+    wire = Wire(session.seed, session.problem.width, session.tuning.shape[1])
+    payload = pack((session.problem, session.kernel), wire)
+    order = session.order(session.take_next(0))
+    with Workforce(payload, wire, session.problem) as workforce:
+        heard = []
+
+        def listen():
+            heard.extend(workforce.listen(WallClock().now() + 0.1))
+            return heard
+
+        worker = workforce.hire(0)
+        eventually(lambda: listen() or worker.process is not None)
+        listen()  # there is nothing more to hear: from now on, first come, first heard
+        workforce.order(worker, order)
+        eventually(lambda: worker.connection.poll(0))
+        workforce._popen.kill()
+        eventually(lambda: select([workforce._nursery], [], [], 0.0)[0])
+        ((successor, first),) = listen()
+        heard.clear()
+        workforce.order(successor, order)
+        eventually(listen)
+        assert (heard[0][1].outcome.state == first.outcome.state).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "how"),
+    [
+        (simulators.DiesFarOut(signal=signal.SIGSEGV), r"killed by signal 11 \(SIGSEGV\)"),
+        (simulators.DiesFarOut(status=3), "ended with exit status 3"),
+    ],
+    ids=["signal", "status"],
+)
+def test_a_move_that_always_kills_its_worker_ends_the_run(function, how):
+    with pytest.raises(aptmc.WorkerDied, match=how) as caught:
+        begin(simulators.problem(function), on=TWO).wait()
+    death = caught.value
+    assert death.run.stopped is StopReason.FAILED
+    assert death.key in death.run.in_flight
+    assert death.rung == death.key.chain
+    assert abs(death.parameters["x"]) <= simulators.FAR  # where the move began
+    assert f"x={death.parameters['x']!r} on rung {death.rung}" in str(death)
+    assert repr(death.key) in str(death)
+    draws = [draws for rung in range(6) for draws in death.run.chains(rung)]
+    assert sum(int((~drawn.exchanged).sum()) for drawn in draws) == death.run.completions > 0
+
+
+def test_a_move_that_kills_its_worker_twice_is_computed_in_the_end(tmp_path):
+    function = simulators.DiesAtFirst(tmp_path / "calls", times=2)
+    with begin(simulators.problem(function), on=ONE) as handle:
+        eventually(lambda: completed(handle) >= 30)
+        run = handle.stop()
+    assert run.events.chain[:2].tolist() == [0, 0]  # taken once, done once
+    assert same_when_replayed(run)
+
+
+# --- scripts --------------------------------------------------------------------------------------
+
+BEGINNING = """
+import os, subprocess, sys, time
+from pathlib import Path
+import aptmc
+
+folder = Path(sys.argv[-1])
+with (folder / "runs of this script").open("a") as file:
+    file.write(".")
+
+settings = dict(
+    ladder=aptmc.Ladder.powers(6),
+    kernel=aptmc.RandomWalk(1.0),
+    schedule=aptmc.Anytime(every="1 ms"),
+    seed=1,
+)
+
+def report(run):
+    print(run.stopped.name, run.completions, run.series("x")[0].size, flush=True)
+    for key in run.in_flight:
+        print("in flight:", tuple(key), flush=True)
+"""
+# Each worker starts a program that would outlive it.
+UNTIL_A_SIGNAL = """
+sleeper = None
+
+def log_density(theta):
+    global sleeper
+    if theta[0] != 0.0:
+        with (folder / "moves").open("a") as file:
+            file.write(".")
+        if sleeper is None:
+            sleeper = subprocess.Popen(["sleep", "1000"])
+            (folder / f"{os.getpid()}.started").touch()
+    return -0.5 * theta[0] ** 2
+
+problem = aptmc.Power(log_density, {"x": 0.0})
+on = aptmc.Processes(2, group=1, ahead=0)
+report(aptmc.sample(problem, budget="1 h", on=on, **settings))
+"""
+UNTIL_THE_BUDGET = """
+def log_density(theta):
+    while theta[0] != 0.0:
+        time.sleep(1.0)
+    return 0.0
+
+problem = aptmc.Power(log_density, {"x": 0.0})
+report(aptmc.sample(problem, budget="20 s", on=aptmc.Processes(2), **settings))
+"""
+UNTIL_ENOUGH = """
+def log_density(theta):
+    sys.stdout.write("a line from a worker\\n")
+    return -0.5 * theta[0] ** 2
+
+problem = aptmc.Power(log_density, {"x": 0.0})
+with aptmc.start(problem, budget="1 h", on=aptmc.Processes(2, group=1), **settings) as handle:
+    while handle.inspect().run.completions < 30:
+        time.sleep(0.01)
+    report(handle.stop())
+"""
+
+
+class Script:
+    """A script under way. All processes that come from it can be told by a mark."""
+
+    def __init__(self, folder, text, *, from_standard_input=False):
+        self.folder, self.mark = folder, f"APTMC_TEST_MARK={uuid.uuid4()}"
+        path = folder / "script.py"
+        path.write_text(BEGINNING + text)
+        name, _, value = self.mark.partition("=")
+        search = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+        with path.open() as source:
+            self.process = subprocess.Popen(
+                [sys.executable, "-" if from_standard_input else str(path), str(folder)],
+                stdin=source if from_standard_input else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": search, name: value},
+            )
+
+    def processes(self) -> list[int]:
+        """Those that are alive. Not one that has ended and whose parent has not noticed."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark.encode() in (folder / "environ").read_bytes():
+                    found.append(int(folder.name))
+            except OSError:  # gone meanwhile, or another user's
+                continue
+        return found
+
+    def output(self) -> list[str]:
+        """All lines that it prints, when it has ended. It must have nothing to complain of."""
+        output, errors = self.process.communicate(timeout=PATIENCE)
+        assert errors == ""
+        return output.splitlines()
+
+    def has_moved(self) -> bool:
+        """Whether both workers have their sleeper and a number of moves are done."""
+        moves = self.folder / "moves"
+        sleepers = list(self.folder.glob("*.started"))
+        return len(sleepers) == 2 and moves.stat().st_size >= 100
+
+
+@contextmanager
+def running(folder, text, **options):
+    script = Script(folder, text, **options)
+    try:
+        yield script
+    finally:
+        for process in script.processes():
+            os.kill(process, signal.SIGKILL)
+        script.process.wait()
+        script.process.stdout.close()
+        script.process.stderr.close()
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [(signal.SIGINT, StopReason.INTERRUPTED), (signal.SIGTERM, StopReason.TERMINATED)],
+)
+def test_a_signal_ends_a_script_with_the_result_so_far(number, reason, tmp_path):
+    with running(tmp_path, UNTIL_A_SIGNAL) as script:
+        eventually(script.has_moved)
+        # The script, the nursery, two workers and their sleepers.
+        assert len(script.processes()) == 6
+        script.process.send_signal(number)
+        first, *in_flight = script.output()
+        eventually(lambda: not script.processes())
+        assert script.process.returncode == 0
+    name, completions, draws = first.split()
+    assert name == reason.name
+    assert int(completions) > 50
+    assert int(draws) > 0
+    assert len(in_flight) == 2
+
+
+def test_when_the_coordinating_process_is_killed_nobody_is_left(tmp_path):
+    with running(tmp_path, UNTIL_A_SIGNAL) as script:
+        eventually(script.has_moved)
+        assert len(script.processes()) == 6
+        script.process.kill()
+        eventually(lambda: not script.processes())
+        assert script.process.wait() == -signal.SIGKILL
+
+
+def test_the_budget_is_kept_though_every_simulation_hangs(tmp_path):
+    """If it were not, this would take forever."""
+    with running(tmp_path, UNTIL_THE_BUDGET) as script:
+        first, *in_flight = script.output()
+        eventually(lambda: not script.processes())
+    assert first == "BUDGET_SPENT 0 0"
+    assert in_flight == ["in flight: (1, 0, 1, 0)", "in flight: (1, 1, 1, 0)"]
+
+
+@pytest.mark.parametrize("from_standard_input", [False, True], ids=["file", "standard input"])
+def test_a_script_needs_no_guard_and_its_workers_may_print(from_standard_input, tmp_path):
+    with running(tmp_path, UNTIL_ENOUGH, from_standard_input=from_standard_input) as script:
+        lines = script.output()
+        eventually(lambda: not script.processes())
+    assert (tmp_path / "runs of this script").read_text() == "."
+    assert lines.count("a line from a worker") >= 30
+    reports = [line for line in lines if line.startswith("STOPPED")]
+    assert len(reports) == 1
+    others = {line for line in lines if not line.startswith(("STOPPED", "in flight"))}
+    assert others == {"a line from a worker"}

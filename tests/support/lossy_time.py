@@ -1,0 +1,239 @@
+"""Virtual time in which processors die, hold moves ahead and group steps: rightly, or wrongly.
+
+A small backend around the real coordinator. It looks at the waiting chains now and then, far enough
+apart that looks are as good as independent. By DESIGN.md's facts 2 and 3 whoever waits then is an
+independent draw from its own target; every planted error below breaks that.
+
+The target is the two-speed normal of `tests.support.targets`: at every rung both halves are equally
+likely, and what has to do with the right half takes ten times as long.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+import aptmc
+from aptmc.chain import INFO_LENGTH, Move
+from aptmc.compiled import Floats, FloatTable, Generator, compiled, compiled_like, pointer_to
+from aptmc.coordinator import NOBODY, Coordinator, catch_up, complete, take_next
+from aptmc.exchange.rules import ChoosePairs
+from aptmc.exchange.swap import LogWeight
+from aptmc.keys import HOLD, MOVE, Streams, rewind
+from aptmc.record import Record
+from tests.support.sessions import make_session
+from tests.support.statistical import FALSE_ALARM, follows
+
+LADDER = aptmc.Ladder.powers([1.0, 0.6, 0.35, 0.2])
+
+# What becomes of the move of a processor that dies. The last two are errors.
+SAME_KEY, FRESH_KEY, GIVEN_UP = 0, 1, 2
+# When the steps that make a move are enough. The last two are errors: a time has passed, and the
+# step under way is finished first, or left.
+BY_COUNT, BY_TIME, BY_TIME_AT_ONCE = 0, 1, 2
+
+FRESH = 1_000_000_000  # beyond all moves: numbers of keys that no other move has
+
+
+class Rules(NamedTuple):
+    """How moves are ordered, lost and grouped."""
+
+    processors: int = 2
+    death_rate: float = 0.0
+    when_lost: int = SAME_KEY
+    ahead: int = 0  # moves that wait at each processor
+    queued_may_swap: bool = False  # an error: what waits there is exchanged all the same
+    enough: int = BY_COUNT
+    steps: int = 1
+    unit: float = 0.0  # the time that is enough
+
+
+def step_time_model(start: Floats, outcome: Floats, rng: Generator) -> float:
+    """How long a step from one state to another takes."""
+    raise NotImplementedError("a model of the signature, not to be called")
+
+
+StepTime = Annotated[Callable[..., float], pointer_to(step_time_model)]
+
+
+def _time_by_outcome(start, outcome, rng):
+    """What comes of the step decides how long it takes."""
+    return (10.0 if outcome[0] > 0.0 else 1.0) * (0.9 + 0.2 * rng.random())
+
+
+def _time_by_start(start, outcome, rng):
+    """Where the step starts decides, and outcome and time are independent given that."""
+    return rng.exponential(10.0 if start[0] > 0.0 else 1.0)
+
+
+TIME_BY_OUTCOME = compiled_like(step_time_model, _time_by_outcome)
+TIME_BY_START = compiled_like(step_time_model, _time_by_start)
+
+
+@compiled
+def compute_move(
+    chain: int,
+    number: int,
+    start: Floats,
+    rules: Rules,
+    machine: Coordinator,
+    streams: Streams,
+    move: Move,
+    tuning: FloatTable,
+    step_time: StepTime,
+    outcome: Floats,
+    info: Floats,
+) -> float:
+    """Compute the steps of one move; gives the time that they take."""
+    rung = machine.rung[chain]
+    rewind(streams.dial, MOVE, chain, number)
+    before = start.copy()
+    outcome[:] = start
+    elapsed, steps = 0.0, 0
+    while (steps < rules.steps) if rules.enough == BY_COUNT else (elapsed < rules.unit):
+        before[:] = outcome
+        move(machine.level[rung], tuning[rung], before, streams.generator, outcome, info)
+        elapsed += step_time(before, outcome, streams.generator)
+        steps += 1
+    if rules.enough == BY_TIME_AT_ONCE:
+        outcome[:] = before
+        elapsed = rules.unit
+    return elapsed
+
+
+@compiled
+def look_at_waiting(
+    looks: FloatTable,
+    gap: float,
+    rules: Rules,
+    machine: Coordinator,
+    record: Record,
+    streams: Streams,
+    choose_pairs: ChoosePairs,
+    log_weight: LogWeight,
+    move: Move,
+    tuning: FloatTable,
+    step_time: StepTime,
+) -> None:
+    """Run, and fill `looks`: by look and chain, the parameter of those that wait; others NaN."""
+    processors, places, width = rules.processors, 1 + rules.ahead, machine.states.shape[1]
+    # By processor and place: the first is being computed, the others wait there.
+    held = np.full((processors, places), NOBODY)
+    needed = np.zeros((processors, places))
+    outcomes = np.empty((processors, places, width))
+    infos = np.zeros((processors, places, INFO_LENGTH))
+    finish, death = np.full(processors, math.inf), np.full(processors, math.inf)
+    lives = np.zeros(processors, np.int64)
+    now, look, lost = 0.0, 0, 0
+    for processor in range(processors):
+        if rules.death_rate > 0.0:
+            rewind(streams.dial, HOLD, processor, 0)
+            death[processor] = streams.generator.exponential(1.0 / rules.death_rate)
+    # Who takes a move, for which place: everyone at the start, later whoever has just finished.
+    first, last, first_place = 0, processors, 0
+
+    while look < looks.shape[0]:
+        for place in range(first_place, places):
+            for processor in range(first, last):
+                chain = take_next(machine, 0)
+                needed[processor, place] = compute_move(
+                    chain, machine.moves[chain], machine.states[machine.replica[chain]],
+                    rules, machine, streams, move, tuning, step_time,
+                    outcomes[processor, place], infos[processor, place],
+                )  # fmt: skip
+                held[processor, place] = chain
+                if place == 0:
+                    finish[processor] = now + needed[processor, 0]
+                elif rules.queued_may_swap:
+                    machine.waiting[chain] = True
+        first = last = 0
+
+        now = min(finish.min(), death.min())
+        while look < looks.shape[0] and gap * (look + 1) < now:
+            catch_up(machine, gap * (look + 1), record, streams, choose_pairs, log_weight)
+            for chain in range(machine.rung.shape[0]):
+                state = machine.states[machine.replica[chain]]
+                looks[look, chain] = state[0] if machine.waiting[chain] else math.nan
+            look += 1
+
+        if death.min() < finish.min():
+            processor = death.argmin()
+            chain = held[processor, 0]
+            start = machine.states[machine.replica[chain]]
+            lives[processor] += 1
+            lost += 1
+            rewind(streams.dial, HOLD, processor, lives[processor])
+            death[processor] = now + streams.generator.exponential(1.0 / rules.death_rate)
+            if rules.when_lost == FRESH_KEY:
+                needed[processor, 0] = compute_move(
+                    chain, FRESH + lost, start,
+                    rules, machine, streams, move, tuning, step_time,
+                    outcomes[processor, 0], infos[processor, 0],
+                )  # fmt: skip
+            finish[processor] = now + needed[processor, 0]
+            if rules.when_lost == GIVEN_UP:
+                outcomes[processor, 0] = start
+                finish[processor] = now
+            continue
+
+        processor = finish.argmin()
+        complete(
+            machine, held[processor, 0], outcomes[processor, 0], infos[processor, 0], now,
+            record, streams, choose_pairs, choose_pairs, log_weight,
+        )  # fmt: skip
+        for place in range(rules.ahead):
+            held[processor, place] = held[processor, place + 1]
+            needed[processor, place] = needed[processor, place + 1]
+            outcomes[processor, place] = outcomes[processor, place + 1]
+            infos[processor, place] = infos[processor, place + 1]
+            if place == 0:
+                machine.waiting[held[processor, 0]] = False
+                finish[processor] = now + needed[processor, 0]
+        first, last, first_place = processor, processor + 1, rules.ahead
+
+
+def waiting_states(rules, step_time, *, looks, gap, chains_per_rung=1, every=2.0, seed=1):
+    """What waiting chains hold, in one list of looks for each rung."""
+    session, _ = make_session(
+        aptmc.Anytime(every, exchange=aptmc.RungParity()),
+        ladder=LADDER,
+        pools=aptmc.Shared(chains_per_rung),
+        processors=rules.processors,
+        seed=seed,
+        kernel=aptmc.RandomWalk(2.0),
+    )
+    session.record.wanted[:] = False  # looks are enough
+    machine = session.machine
+    seen = np.empty((looks, machine.rung.size))
+    look_at_waiting(
+        seen, gap, rules, machine, session.record, session.streams, session.choose_pairs,
+        session.log_weight, session.mover.move, session.tuning, step_time,
+    )  # fmt: skip
+    return [seen[:, machine.rung == rung] for rung in range(LADDER.rungs)]
+
+
+def values_of(looks):
+    """The states that were seen, of all chains of a rung."""
+    return looks[~np.isnan(looks)]
+
+
+def slow_share_errors(held):
+    """By how many standard errors the slow half is seen too often at all rungs taken together."""
+    is_slow = np.concatenate([values_of(looks) for looks in held]) > 0.0
+    return (is_slow.mean() - 0.5) / (0.5 / math.sqrt(is_slow.size))
+
+
+def in_law(held):
+    """Whether what waiting chains hold follows their targets, rung by rung."""
+    for beta, looks in zip(LADDER.levels, held, strict=True):
+        values = values_of(looks)
+        right = int((values > 0.0).sum())
+        if stats.binomtest(right, values.size, 0.5).pvalue < FALSE_ALARM:
+            return False
+        if not follows(values, stats.norm(0.0, beta**-0.5).cdf):
+            return False
+    return True
