@@ -170,9 +170,10 @@ def print_deadlines(*, quick: bool) -> None:
         cases = [gamma_case(1, 1e3, 8)]
     else:
         cases = [
-            gamma_case(1, 2e4, 160),
-            gamma_case(2, 2e4, 160),
-            case_of(TARGETS["predators 1"], share=0.1, runs=80),
+            gamma_case(1, 1e4, 400),
+            gamma_case(2, 4e4, 400),
+            case_of(TARGETS["twenty modes"], share=0.1, runs=100),
+            case_of(TARGETS["predators 1"], share=0.1, runs=100),
         ]
     for case in cases:
         tuned = [_with_rungs(case, None)(seed).settings for seed in range(101, 105)]
@@ -224,7 +225,7 @@ def print_rungs(*, quick: bool) -> None:
         cases = [case_of(TARGETS["coin"], share=0.03, runs=8)]
     else:
         cases = [
-            case_of(TARGETS["twenty modes"], share=0.3, runs=80),
+            case_of(TARGETS["twenty modes"], share=0.2, runs=80),
             case_of(TARGETS["two modes"], share=0.3, runs=80),
             case_of(TARGETS["predators 1"], share=0.1, runs=80),
         ]

@@ -251,13 +251,14 @@ def twenty_to_one(theta, rung, rng):
     return rng.exponential(20.0 if theta[0] > 0.0 else 1.0)
 
 
-def test_the_bias_of_following_is_below_the_error_of_a_long_run():
-    """10^6 moves in all, in 20 runs, on a target whose halves differ twentyfold in cost."""
+def errors_of_following(moves: float) -> float:
+    """In 20 runs of so many moves in all, on a target whose halves differ twentyfold in cost."""
     shares = []
+    problem = targets.problem(start=lambda rng: rng.standard_normal())
     for seed in range(20):
         run = aptmc.sample(
-            targets.problem(start=lambda rng: rng.standard_normal()),
-            budget=10.5 * 50_000 / 2,
+            problem,
+            budget=10.5 * moves / 20 / 2,
             ladder=aptmc.Ladder.powers(4),
             kernel=aptmc.RandomWalk(1.5),
             schedule=aptmc.Anytime(every=20.0, follow=True, jitter=0.5),
@@ -265,7 +266,16 @@ def test_the_bias_of_following_is_below_the_error_of_a_long_run():
             seed=seed,
         )
         shares.append(np.mean(np.concatenate(run.series("x")) > 0.0))
-    assert standard_errors_off(shares, 0.5) < 4
+    return standard_errors_off(shares, 0.5)
+
+
+def test_the_bias_of_following_is_below_the_error_of_a_run():
+    assert errors_of_following(1e5) < 4
+
+
+@pytest.mark.validation
+def test_the_bias_of_following_is_below_the_error_of_a_long_run(validation_scale):
+    assert errors_of_following(max(1e6 * validation_scale, 1e5)) < 4
 
 
 # --- jitter ---------------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ from aptmc.schedule import Plan
 NOBODY = -1
 MOST_DEADLINES = 100_000  # in one go, so that a run can be interrupted
 ALL_POOLS = -1
+MANY_ROUNDS, ONE_ROUND_OF = 2000, 16
 # What a completion calls for.
 NOTHING, WITHIN_POOL, AT_BARRIER = 0, 1, 2
 
@@ -102,7 +103,9 @@ def exchange_round(
     values = machine.states[:, machine.value_column][before]
     waiting = Waiting(rungs, machine.pool[attending], machine.level[rungs], values)
 
-    for position in range(present - 1):
+    # How likely neighbours would swap is good to know, but need not be asked every time.
+    asks = number < MANY_ROUNDS or number % ONE_ROUND_OF == 0
+    for position in range(present - 1 if asks else 0):
         if rungs[position + 1] == rungs[position] + 1:
             log_ratio = swap_log_ratio(
                 waiting.level[position], waiting.level[position + 1],

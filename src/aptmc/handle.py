@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar, final
 
@@ -23,6 +23,14 @@ from aptmc.warmup import Tuner, WarmUp
 Table = TypeVar("Table", Coordinator, Record)
 
 
+class Options(NamedTuple):
+    """What is kept of a run."""
+
+    keep: str = "coldest"
+    thin: int = 1
+    log_events: bool = True
+
+
 @dataclass
 class Prepared:
     """A run that could begin now: with a warm-up first, if there is anything to find."""
@@ -30,8 +38,8 @@ class Prepared:
     settings: Settings
     session: Session
     store: MemoryStore
-    tuner: Tuner | None
-    options: Options
+    tuner: Tuner | None = None
+    options: Options = field(default_factory=Options)
     warmup: WarmUp | None = None
 
     def run(self, control: Control) -> Run:
@@ -103,14 +111,6 @@ class Prepared:
             self.session.tuning.copy(),
             self.warmup,
         )
-
-
-class Options(NamedTuple):
-    """What is kept of a run."""
-
-    keep: str
-    thin: int
-    log_events: bool
 
 
 class Inspection(NamedTuple):

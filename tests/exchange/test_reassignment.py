@@ -124,7 +124,7 @@ class CloserFirst(aptmc.Rule):
 
 def test_a_greedy_assignment_is_caught():
     rule = CloserFirst()
-    from aptmc.run import _compiled_rule
+    from aptmc.backends.build import _compiled_rule
 
     compiled = type("Compiled", (), {"choose_pairs": staticmethod(_compiled_rule(rule))})()
     _, _, held = reassigned(compiled)

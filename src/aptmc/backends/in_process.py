@@ -79,4 +79,6 @@ class InProcess(Backend):
             stopped, failure = StopReason.FAILED, error
         session.progress.elapsed = now
         exchanging = origin + began - called  # for so long the session's clock stood still
-        return Usage(stopped, now - began + exchanging, np.array([busy]), failure)
+        is_spent = stopped is StopReason.BUDGET_SPENT
+        elapsed = budget if is_spent else now - began + exchanging
+        return Usage(stopped, elapsed, np.array([busy]), failure)
