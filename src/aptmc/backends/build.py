@@ -24,6 +24,7 @@ from aptmc.schedule import Schedule
 from aptmc.store import MemoryStore
 
 RECORD_ROWS = 1 << 16
+RECORD_NUMBERS = 1 << 22  # of all rows together: 32 MiB
 
 
 def build_session(
@@ -51,7 +52,7 @@ def build_session(
     chains = layout.rung.size
     wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
     rounds = max(plan.rounds, plan.rounds_within_pool)
-    rows = RECORD_ROWS + 8 * rounds * chains
+    rows = min(RECORD_ROWS, RECORD_NUMBERS // problem.width) + 8 * rounds * chains
     return Session(
         seed=seed,
         problem=problem,
