@@ -92,19 +92,31 @@ def off_by_table(results: list[Measured]) -> str:
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for measured in results:
+        numbered = []  # one of many alike: the worst of them stands for all
         for place, quantity in enumerate(measured.target.quantities):
+            if quantity.name.startswith("mode "):
+                numbered.append(place)
+                continue
             cells = [measured.target.name, quantity.name, _number(quantity.truth)]
             for tempered in (True, False):
                 if not tempered and measured.walks is None:
                     cells += ["finds no start", "-", "-"]
                     continue
                 value = measured.estimate(place, tempered=tempered)
-                worth = measured.effective_draws(place, tempered=tempered)
                 cells += [
                     f"{_number(value.value)} ± {value.error:.2g}",
                     f"{measured.off_by(place, tempered=tempered):.1f} se",
-                    f"{worth:,.0f}" if worth >= 10.0 else f"{worth:.1f}",
+                    _count(measured.effective_draws(place, tempered=tempered)),
                 ]
+            lines.append("| " + " | ".join(cells) + " |")
+        if numbered:
+            cells = [measured.target.name, f"worst of {len(numbered)} modes", "-"]
+            for tempered in (True, False):
+                off = max(measured.off_by(place, tempered=tempered) for place in numbered)
+                worth = min(
+                    measured.effective_draws(place, tempered=tempered) for place in numbered
+                )
+                cells += ["-", f"{off:.1f} se", _count(worth)]
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -136,3 +148,7 @@ def ladder_table(results: list[Measured]) -> str:
 def _number(value: float) -> str:
     digits = 4 if value == 0.0 else max(0, 3 - math.floor(math.log10(abs(value))))
     return f"{value:.{digits}f}"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10.0 else f"{value:.1f}"

@@ -49,5 +49,5 @@ def test_sampling_by_the_wall_clock_spends_the_budget():
         seed=1,
     )
     assert run.stopped is aptmc.StopReason.BUDGET_SPENT
-    assert run.elapsed == 0.05
+    assert 0.0 < run.elapsed <= 0.05
     assert run.completions > 0

@@ -68,7 +68,7 @@ class InProcess(Backend):
                     # that of the next move, a move would take longer after a slow one, whose
                     # deadlines are many: hold times would depend on each other, which is biased.
                     origin += session.progress.exchange_seconds - exchanging
-                    until = min(until, called + budget - origin)
+                    until = max(now, min(until, called + budget - origin))
                 control.serve(Crew(now - began, np.array([busy])))
                 if control.stopped is not None:
                     stopped = control.stopped
@@ -78,7 +78,4 @@ class InProcess(Backend):
         except RunFailed as error:
             stopped, failure = StopReason.FAILED, error
         session.progress.elapsed = now
-        exchanging = origin + began - called  # for so long the session's clock stood still
-        is_spent = stopped is StopReason.BUDGET_SPENT
-        elapsed = budget if is_spent else now - began + exchanging
-        return Usage(stopped, elapsed, np.array([busy]), failure)
+        return Usage(stopped, now - began, np.array([busy]), failure)
