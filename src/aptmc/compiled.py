@@ -3,6 +3,11 @@
 The coordinator and the virtual-time loop are compiled once and cached on disk. What belongs to one
 problem (a user's density, a kernel built around it) reaches them as a function pointer with a fixed
 signature, so a new problem costs the compilation of that problem only.
+
+One trap: numba tells two compiled functions apart by name, types and a number that it counts up in
+each process. Where one name stands for several functions, as `min` and `max` of an array do (both
+are `min_max_impl.<locals>.impl`), code that several processes wrote to one cache can get one for
+the other. `tests/test_compiled.py` sees to it that no cached function uses such names.
 """
 
 from __future__ import annotations

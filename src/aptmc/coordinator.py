@@ -121,7 +121,9 @@ def exchange_round(
         raise IndexError("an exchange rule returned an impossible number of pairs")
     took_part = np.zeros(present, np.bool_)
     for pair in range(count):
-        colder, warmer = min(pairs[pair]), max(pairs[pair])
+        colder, warmer = pairs[pair]
+        if colder > warmer:
+            colder, warmer = warmer, colder
         if colder < 0 or warmer >= present:
             raise IndexError("an exchange rule paired positions that are not there")
         took_part[colder] = took_part[warmer] = True

@@ -1,0 +1,69 @@
+"""What is compiled and cached on disk stays right, whoever wrote it there."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numba
+import numpy as np
+from numba.core.registry import CPUDispatcher
+
+import aptmc
+from aptmc.backends.events import run_until
+
+# In a compiled function's name: the number by which its process tells it from others.
+NUMBER = re.compile(r"B\dv\d+")
+DEFINITION = re.compile(r"^define [^@]*@\"?([\w.]+)\"?\(.*?^}", re.MULTILINE | re.DOTALL)
+# What may differ between two compilations of the same function: names and numbers of values.
+INCIDENTAL = re.compile(r"%[\w.]+|@(?!llvm)[\w.\"-]+|![\w.]+|#\d+")
+
+
+def cached_functions() -> Iterator[tuple[str, CPUDispatcher]]:
+    """All functions of the library that numba keeps on disk."""
+    for module in pkgutil.walk_packages(aptmc.__path__, "aptmc."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            holders = [value, *vars(value).values()] if isinstance(value, type) else [value]
+            for held in holders:
+                function = getattr(held, "__func__", held)
+                if isinstance(function, CPUDispatcher) and function.signatures:
+                    yield f"{module.name}.{name}", function
+
+
+def bodies_by_name(function: CPUDispatcher) -> dict[str, set[str]]:
+    """The code of all functions that a compiled function brings along, by name without number."""
+    bodies = defaultdict(set)
+    for overload in function.overloads.values():
+        # numba's own way to show the code refuses what comes from the cache.
+        for definition in DEFINITION.finditer(str(overload.library._get_module_for_linking())):
+            name = definition.group(1)
+            if NUMBER.search(name):
+                body = definition.group(0).partition("\n")[2]
+                bodies[NUMBER.sub("", name)].add(INCIDENTAL.sub("", body))
+    return bodies
+
+
+def ambiguous_names(function: CPUDispatcher) -> list[str]:
+    """Names that stand for several functions, told apart by nothing but their number."""
+    return [name for name, bodies in bodies_by_name(function).items() if len(bodies) > 1]
+
+
+@numba.njit
+def smallest_and_largest(values):
+    # Both are called more than once, lest they be inlined and leave no name.
+    return min(values) - max(values) + min(values[1:]) * max(values[1:])
+
+
+def test_names_that_stand_for_two_functions_are_found():
+    smallest_and_largest(np.arange(3))
+    assert any("min_max_impl" in name for name in ambiguous_names(smallest_and_largest))
+
+
+def test_no_cached_function_has_ambiguous_names():
+    functions = dict(cached_functions())
+    assert len(functions) > 40
+    assert any("exchange_round" in name for name in bodies_by_name(run_until))
+    assert {name: found for name, one in functions.items() if (found := ambiguous_names(one))} == {}
