@@ -19,6 +19,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, help="independent runs (default: 9, 9, 20, 20)")
     parser.add_argument("--cap", type=int, default=1, help="of the races in gain; 0: none")
     parser.add_argument("--output", type=Path, default=Path("results/lotka_volterra"))
+    parser.add_argument("--again", action="store_true", help="measure what is there already, too")
     options = parser.parse_args()
     output: Path = options.output
     output.mkdir(parents=True, exist_ok=True)
@@ -39,6 +40,8 @@ def main() -> None:
         if options.experiment == "gain":
             options.experiment = f"gain_{cap}"
         path = output / f"{options.experiment}.jsonl"
+        if options.again:
+            path.unlink(missing_ok=True)
         text = gain.table(gain.run_all(chosen, path, scale=options.scale, runs=options.runs or 20))
     (output / f"{options.experiment}.md").write_text(text + "\n", encoding="utf-8")
     print(text)

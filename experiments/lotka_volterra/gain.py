@@ -111,15 +111,30 @@ def summary(measured: Measured) -> dict[str, Any]:
 
 
 def run_all(chosen: list[Sampler], path: Path, *, scale: float, runs: int) -> list[dict[str, Any]]:
-    """Measure all samplers; each result is kept in a line of a file as soon as it is there."""
-    path.unlink(missing_ok=True)
+    """Measure all samplers; each result is kept in a line of a file as soon as it is there.
+
+    What the file holds already is not measured again: hours need not be spent in one go.
+    """
+    known = {_identity(result): result for result in _kept(path)}
     results = []
     for sampler in chosen:
-        measured = measure(sampler, budget=scale * WORK / sampler.processors, runs=runs)
-        results.append(summary(measured))
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(results[-1]) + "\n")
+        budget = scale * WORK / sampler.processors
+        result = known.get((sampler.name, sampler.processors, budget, runs))
+        if result is None:
+            result = summary(measure(sampler, budget=budget, runs=runs))
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(result) + "\n")
+        results.append(result)
     return results
+
+
+def _kept(path: Path) -> list[dict[str, Any]]:
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def _identity(result: dict[str, Any]) -> tuple[str, int, float, int]:
+    return result["name"], result["processors"], result["budget"], len(result["completions"])
 
 
 def table(results: list[dict[str, Any]]) -> str:
