@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import aptmc
 from aptmc.backends.session import Outcome
 from aptmc.chain import INFO_LENGTH
-from aptmc.coordinator import NOBODY
-from aptmc.record import empty_record
+from aptmc.record import NOBODY, empty_record
 from tests.support.sessions import all_draws, make_session, same
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         MoveFailed,
         RunFailed,
         StopReason,
+        StoreDamaged,
+        StoreFailed,
         WorkerDied,
     )
     from aptmc.exchange import (
@@ -38,8 +40,9 @@ if TYPE_CHECKING:
     from aptmc.problem import Abc, Power, Prior, Tempered
     from aptmc.rejection_sampling import rejection
     from aptmc.result import Run
-    from aptmc.run import sample, start
+    from aptmc.run import resume, sample, start
     from aptmc.schedule import Anytime, Synchronous, Uncorrected
+    from aptmc.stored import open, replay
 
 _HOME = {
     "backends": ("InProcess", "Processes", "VirtualTime"),
@@ -50,6 +53,8 @@ _HOME = {
         "MoveFailed",
         "RunFailed",
         "StopReason",
+        "StoreDamaged",
+        "StoreFailed",
         "WorkerDied",
     ),
     "exchange": (
@@ -69,8 +74,9 @@ _HOME = {
     "problem": ("Abc", "Power", "Prior", "Tempered"),
     "rejection_sampling": ("rejection",),
     "result": ("Run",),
-    "run": ("sample", "start"),
+    "run": ("resume", "sample", "start"),
     "schedule": ("Anytime", "Synchronous", "Uncorrected"),
+    "stored": ("open", "replay"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -104,13 +110,18 @@ __all__ = [
     "RungParity",
     "Shared",
     "StopReason",
+    "StoreDamaged",
+    "StoreFailed",
     "Synchronous",
     "Tempered",
     "Uncorrected",
     "VirtualTime",
     "WorkerDied",
     "__version__",
+    "open",
     "rejection",
+    "replay",
+    "resume",
     "sample",
     "start",
 ]

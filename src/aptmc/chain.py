@@ -23,7 +23,8 @@ STATUS = 2
 SIMULATIONS = 3  # how many there were, if the problem has a simulator
 FAILURES = 4  # how many of them failed and were counted as misses
 HOLD_TIME = 5  # how long it took, as whoever measures it fills in
-INFO_LENGTH = 6
+PROCESSOR = 6  # who computed it, likewise
+INFO_LENGTH = 7
 
 # The value of info[STATUS], which is otherwise 0, when a user's function gave what it must not;
 # `outcome` then holds the parameters.

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aptmc.chain import ACCEPTED, accepts
+from aptmc.chain import ACCEPTED, HOLD_TIME, PROCESSOR, WORK, accepts
 from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, compiled, inlined
 from aptmc.exchange.rules import ChoosePairs, Waiting
 from aptmc.exchange.swap import LogWeight, swap_log_ratio
@@ -31,6 +31,7 @@ from aptmc.pools import Layout
 from aptmc.record import (
     EXCHANGE_MOVE,
     LOCAL_MOVE,
+    NOBODY,
     Record,
     has_room,
     note_arrival,
@@ -40,7 +41,6 @@ from aptmc.record import (
 )
 from aptmc.schedule import Plan
 
-NOBODY = -1
 MOST_DEADLINES = 100_000  # in one go, so that a run can be interrupted
 ALL_POOLS = -1
 MANY_ROUNDS, ONE_ROUND_OF = 2000, 16
@@ -151,7 +151,9 @@ def exchange_round(
             changed = replica != before[position]
             note_arrival(record, replica, rungs[position])
             state = machine.states[replica]
-            write(record, chain, EXCHANGE_MOVE, int(changed), replica, time, state)
+            write(
+                record, chain, EXCHANGE_MOVE, int(changed), replica, time, state, NOBODY, 0.0, 0.0
+            )  # fmt: skip
 
 
 @inlined
@@ -268,8 +270,10 @@ def settle(
     machine.states[machine.replica[chain]] = outcome
     machine.waiting[chain] = True
     machine.completed[pool] += 1
-    accepted = int(info[ACCEPTED])
-    write(record, chain, LOCAL_MOVE, accepted, machine.replica[chain], time, outcome)
+    write(
+        record, chain, LOCAL_MOVE, int(info[ACCEPTED]), machine.replica[chain], time, outcome,
+        int(info[PROCESSOR]), info[HOLD_TIME], info[WORK],
+    )  # fmt: skip
     record.totals[machine.rung[chain]] += info
 
     calls_for = NOTHING

@@ -70,6 +70,23 @@ class WorkerDied(MoveFailed):
     """A move was ordered several times, and each time the process that computed it died."""
 
 
+class StoreFailed(RunFailed):
+    """A store cannot be written: the disk is full, say. What it held before is sound."""
+
+
+class StoreDamaged(AptmcError):
+    """A file of a store is not what was written there."""
+
+    def __init__(self, path: object, what: str) -> None:
+        super().__init__(
+            f"{path} is damaged: {what}; aptmc.open(..., salvage=True) reads what is sound"
+        )
+        self.path, self.what = path, what
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.what)
+
+
 class StopReason(Enum):
     """Why a run ended: data, not an exception. The values are the messages."""
 

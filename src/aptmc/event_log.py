@@ -7,6 +7,7 @@ then.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -86,3 +87,8 @@ def events_in(log: EventLog) -> Events:
         began=log.began[rows].copy(),
         ended=log.ended[rows].copy(),
     )
+
+
+def joined_events(pieces: Sequence[Events]) -> Events:
+    """Several pieces, one after the other."""
+    return Events(*(np.concatenate(columns) for columns in zip(*pieces, strict=True)))

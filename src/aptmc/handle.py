@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar, final
+from typing import NamedTuple, Self, final
 
 import numpy as np
 
 from aptmc.backends.base import Engine
 from aptmc.backends.build import build_session
+from aptmc.backends.checkpoint import frozen
 from aptmc.backends.control import Control, Crew, WorkerStatus
 from aptmc.backends.session import Session, Usage
-from aptmc.coordinator import Coordinator
 from aptmc.errors import RunFailed, StopReason
-from aptmc.record import Record, without_rows
 from aptmc.result import Run, Settings
-from aptmc.store import MemoryStore
+from aptmc.saving import SAMPLING, WARMING_UP, Options, contents, with_earlier
+from aptmc.store import DiskStore, MemoryStore, Store
 from aptmc.warmup import Tuner, WarmUp
-
-Table = TypeVar("Table", Coordinator, Record)
-
-
-class Options(NamedTuple):
-    """What is kept of a run."""
-
-    keep: str = "coldest"
-    thin: int = 1
-    log_events: bool = True
 
 
 @dataclass
@@ -37,32 +28,65 @@ class Prepared:
 
     settings: Settings
     session: Session
-    store: MemoryStore
+    store: Store
     tuner: Tuner | None = None
+    first_round: MemoryStore | None = None  # what the warm-up begins with
     options: Options = field(default_factory=Options)
     warmup: WarmUp | None = None
+    budget: float | None = None  # of this sitting, if there were others before
+    earlier: Usage | None = None  # what those used
 
     def run(self, control: Control) -> Run:
         """Run it, in this thread."""
-        backend, budget = self.settings.on, self.settings.budget
+        backend = self.settings.on
+        budget = self.settings.budget if self.budget is None else self.budget
         try:
-            with backend.open(self.session, budget, control) as engine:
+            with self._saved(control), backend.open(self.session, budget, control) as engine:
                 usage = self._warm_up(engine) or engine.run(self.session, engine.left())
+                self.session.flush()
+                self.save(usage)
         finally:
             control.end()
-        self.session.flush()
         run = self.result(usage)
         if usage.failure is not None:
             usage.failure.run = run
             raise usage.failure
         return run
 
+    @contextmanager
+    def _saved(self, control: Control) -> Iterator[None]:
+        """If there is a store on disk, save the run there every few seconds."""
+        if not isinstance(self.store, DiskStore):
+            yield
+            return
+
+        def save(crew: Crew) -> None:
+            self.session.flush()
+            self.save(crew.usage(), under_way=True)
+
+        with closing(self.store):
+            self.save(Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(self.session.processors)))
+            control.regularly(self.options.save_every, save)
+            yield
+
+    def save(self, usage: Usage, *, under_way: bool = False) -> None:
+        """Write a checkpoint, if the store is on disk."""
+        if not isinstance(self.store, DiskStore):
+            return
+        phase = WARMING_UP if self.tuner is not None and self.warmup is None else SAMPLING
+        total = with_earlier(usage, self.earlier)
+        notes, arrays = contents(self.settings, self.session, total, self.warmup, phase)
+        if under_way:  # the session learns how long it took when it ends
+            notes["session"]["elapsed"] += usage.elapsed
+        self.store.save(notes, arrays)
+
     def _warm_up(self, engine: Engine) -> Usage | None:
         """Find the settings that were not given. A usage means that the run ended there."""
         if self.tuner is None:
             return None
         try:
-            warmup = self.tuner.run(engine, self.session, self.store)
+            assert self.first_round is not None
+            warmup = self.tuner.run(engine, self.session, self.first_round)
         except RunFailed as failure:
             return Usage(StopReason.FAILED, 0.0, np.zeros(self.session.processors), failure)
         tuned, options = warmup.tuned, self.options
@@ -73,15 +97,17 @@ class Prepared:
             schedule=tuned.schedule,
             pools=tuned.pools,
         )
-        self.store = MemoryStore()
         layout = tuned.pools.layout(tuned.ladder, self.session.processors)
         self.session = build_session(
             self.settings.problem, tuned.ladder, tuned.kernel, tuned.schedule, layout,
             options.keep, self.settings.seed, self.store, options.thin, options.log_events,
             warmup.epoch,
         )  # fmt: skip
-        self.session.machine.states[:] = warmup.states
-        self.session.progress.has_states = True
+        self.session.begin_from(warmup.states)
+        if isinstance(self.store, DiskStore):
+            for draws in warmup.draws:
+                self.store.append_warmup(draws, chain=0)
+            self.save(Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(self.session.processors)))
         if warmup.stopped is not None:
             return Usage(warmup.stopped, 0.0, np.zeros(self.session.processors))
         return None
@@ -94,22 +120,25 @@ class Prepared:
             session.machine,
             session.record,
             self.store,
-            usage,
+            with_earlier(usage, self.earlier),
             session.tuning,
             self.warmup,
+            session.progress.first_states,
         )
 
     def so_far(self, usage: Usage) -> Run:
         """A copy of the run as it stands, which does not change while the run goes on."""
         self.session.flush()
+        machine, record = frozen(self.session.machine, self.session.record)
         return Run(
             self.settings,
-            _copied(self.session.machine),
-            _copied(without_rows(self.session.record)),
+            machine,
+            record,
             self.store.copy(),
-            usage,
+            with_earlier(usage, self.earlier),
             self.session.tuning.copy(),
             self.warmup,
+            self.session.progress.first_states,
         )
 
 
@@ -187,20 +216,6 @@ class RunHandle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._control.stop(StopReason.STOPPED)
         self._thread.join()
-
-
-def _copied(table: Table) -> Table:
-    arrays: dict[str, Any] = {
-        name: value.copy()
-        for name, value in table._asdict().items()
-        if isinstance(value, np.ndarray)
-    }
-    return table._replace(**arrays)

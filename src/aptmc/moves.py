@@ -46,7 +46,11 @@ ComputeAll = Callable[[list[Order]], list[Outcome | None]]
 class Mover:
     """Computes moves of one problem in this process."""
 
-    def __init__(self, problem: Problem, kernel: Kernel, seed: int) -> None:
+    def __init__(
+        self, problem: Problem, kernel: Kernel, seed: int, *, compiled: bool | None = None
+    ) -> None:
+        """Prepare to compute; compiled by default if the problem is."""
+        self.compiled = problem.is_compiled if compiled is None else compiled
         self.problem = problem
         self.kernel = kernel
         self.seed = seed
@@ -55,7 +59,7 @@ class Mover:
     @cached_property
     def move(self) -> Callable[..., None]:
         """The move function, compiled when it is first used if the problem is."""
-        return self.kernel.move(self.problem, compiled=self.problem.is_compiled)
+        return self.kernel.move(self.problem, compiled=self.compiled)
 
     def compute(self, order: Order) -> Outcome:
         """The outcome of an order, or MoveFailed with all that is needed to compute it again."""

@@ -16,6 +16,7 @@ from aptmc.chain import INFO_LENGTH
 from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, inlined
 
 LOCAL_MOVE, EXCHANGE_MOVE = 0, 1
+NOBODY = -1
 COLDEST, HOTTEST = 1, 2  # ends of the ladder; 0 is neither
 
 
@@ -30,7 +31,10 @@ class Record(NamedTuple):
     kind: Integers
     accepted: Integers  # local moves: how many of the steps; exchanges: 0 or 1
     replica: Integers
+    processor: Integers  # local moves: who computed it; exchanges: NOBODY
     time: Floats
+    hold_time: Floats  # local moves: how long it took
+    work: Floats  # local moves: how much was computed, in the kernel's own unit
     state: FloatTable
 
     totals: FloatTable  # [rung, place in `info`]: sums over completed moves
@@ -55,7 +59,10 @@ def empty_record(
         kind=np.empty(rows, np.int64),
         accepted=np.empty(rows, np.int64),
         replica=np.empty(rows, np.int64),
+        processor=np.empty(rows, np.int64),
         time=np.empty(rows),
+        hold_time=np.empty(rows),
+        work=np.empty(rows),
         state=np.empty((rows, width)),
         totals=np.zeros((rungs, INFO_LENGTH)),
         attempts=np.zeros((rungs, rungs), np.int64),
@@ -77,7 +84,10 @@ def without_rows(record: Record) -> Record:
         kind=record.kind[:0],
         accepted=record.accepted[:0],
         replica=record.replica[:0],
+        processor=record.processor[:0],
         time=record.time[:0],
+        hold_time=record.hold_time[:0],
+        work=record.work[:0],
         state=record.state[:0],
     )
 
@@ -126,6 +136,9 @@ def write(
     replica: int,
     time: float,
     state: Floats,
+    processor: int,
+    hold_time: float,
+    work: float,
 ) -> None:
     """Add a draw, if the draws of its chain are wanted."""
     if not record.wanted[chain]:
@@ -139,5 +152,8 @@ def write(
     record.kind[row] = kind
     record.accepted[row] = accepted
     record.replica[row] = replica
+    record.processor[row] = processor
     record.time[row] = time
+    record.hold_time[row] = hold_time
+    record.work[row] = work
     record.state[row] = state

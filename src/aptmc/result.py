@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
+import os
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
 from aptmc.advice import Advice, advise, describe, vital_signs
 from aptmc.backends import Backend
 from aptmc.backends.session import Overhead, Usage
-from aptmc.chain import ACCEPTED, FAILURES, HOLD_TIME, SIMULATIONS, value_column
+from aptmc.chain import ACCEPTED, FAILURES, HOLD_TIME, SIMULATIONS, WORK, value_column
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.coordinator import Coordinator
 from aptmc.diagnostics import (
@@ -24,20 +24,23 @@ from aptmc.diagnostics import (
     swap_rates,
     utilisation,
 )
-from aptmc.errors import InputError, StopReason
+from aptmc.errors import InputError, StopReason, StoreDamaged
 from aptmc.event_log import Events
 from aptmc.kernels import Kernel
 from aptmc.kernels.base import STEPS
-from aptmc.keys import Key, first_number
+from aptmc.keys import MOVE, Key, first_number
 from aptmc.ladder import Ladder
+from aptmc.moves import Mover, Order
 from aptmc.pools import Pools
-from aptmc.problem import Problem, Tempered
+from aptmc.problem import Problem
 from aptmc.record import Record
 from aptmc.schedule import Schedule
-from aptmc.store import Draws, MemoryStore, joined
+from aptmc.store import DiskStore, Draws, Store, joined
+from aptmc.tree import eager_tree, lazy_tree, sources, values_of
 from aptmc.warmup import Round, WarmUp
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 
@@ -64,10 +67,11 @@ class Run:
         settings: Settings,
         machine: Coordinator,
         record: Record,
-        store: MemoryStore,
+        store: Store,
         usage: Usage,
         tuning: FloatTable,
         warmup: WarmUp | None = None,
+        first_states: FloatTable | None = None,
     ) -> None:
         self.settings = settings
         self._machine = machine
@@ -76,6 +80,7 @@ class Run:
         self._usage = usage
         self._tuning = tuning
         self._warmup = warmup
+        self._first_states = first_states
 
     def __repr__(self) -> str:
         draws = sum(draws.time.size for draws in self.chains())
@@ -109,6 +114,11 @@ class Run:
     def events(self) -> Events:
         """Who took and who finished which move when, if that was logged."""
         return self._store.events()
+
+    @property
+    def damage(self) -> list[StoreDamaged]:
+        """What could not be read, of a store that was opened to salvage what is sound."""
+        return list(self._store.damage or []) if isinstance(self._store, DiskStore) else []
 
     @property
     def warmup_rounds(self) -> list[Round]:
@@ -199,7 +209,7 @@ class Run:
         start, end = (-np.inf, self.settings.warmup) if warmup else (self.settings.warmup, np.inf)
         if not warmup and self.settings.warmup == 0.0:
             start = -np.inf
-        return [self._store.draws(chain, width).between(start, end) for chain in chains.tolist()]
+        return [draws.between(start, end) for draws in self._store.chains(chains.tolist(), width)]
 
     def series(self, name: str, rung: int = 0, *, warmup: bool = False) -> list[Floats]:
         """One parameter's draws, an array for each chain on a rung."""
@@ -234,7 +244,7 @@ class Run:
         (keep="all"). What is left out of the log likelihood is left out of the evidence.
         """
         problem, ladder = self.settings.problem, self.settings.ladder
-        if not isinstance(problem, Tempered):
+        if not problem.has_evidence:
             raise InputError(
                 f"{type(problem).__name__} has no likelihood and prior of its own, so it has no "
                 "evidence: use aptmc.Tempered(log_likelihood, prior)"
@@ -254,36 +264,116 @@ class Run:
 
     @cached_property
     def draws(self) -> xarray.DataTree:
-        """The coldest rung's draws in ArviZ's layout; chains are cut to the shortest's length."""
-        from arviz_base import from_dict
+        """The coldest rung's draws in ArviZ's layout; chains are cut to the shortest's length.
 
-        groups = {**self._groups("", warmup=False)}
-        if self.settings.warmup > 0.0 or self._warmup is not None:
-            groups |= self._groups("warmup_", warmup=True)
-        with warnings.catch_warnings():
-            # A short run may have fewer draws than chains; the dimensions are right all the same.
-            warnings.filterwarnings("ignore", "Found chain dimension to be longer", UserWarning)
-            return from_dict(groups, save_warmup=True)
+        From a store on disk, numbers are read when they are asked for.
+        """
+        has_warmup = self.settings.warmup > 0.0 or self._warmup is not None
+        chains = np.flatnonzero(self._machine.rung == 0)
+        if isinstance(self._store, DiskStore) and self.settings.warmup == 0.0:
+            length = int((self._record.seen[chains] // self._record.thin).min())
+            return lazy_tree(self, self._store, chains.tolist(), length)
+        return eager_tree(self, with_warmup=has_warmup)
 
-    def _groups(self, prefix: str, *, warmup: bool) -> dict[str, dict[str, np.ndarray]]:
-        chains = self.chains(warmup=warmup)
-        length = min(draws.time.size for draws in chains)
-        problem = self.settings.problem
-        value = value_column(problem.dimension)
+    def to_dataframe(self, rung: int = 0) -> pandas.DataFrame:
+        """All draws of a rung as a table of pandas, with chain, time and statistics."""
+        import pandas
 
-        def stacked(arrays: list[np.ndarray]) -> np.ndarray:
-            return np.stack([array[:length] for array in arrays])
+        frames = []
+        for number, draws in enumerate(self.chains(rung)):
+            columns = {"chain": np.full(draws.time.size, number)}
+            for variables in sources(self).values():
+                columns |= {name: values_of(draws, source) for name, source in variables.items()}
+            frames.append(pandas.DataFrame(columns))
+        return pandas.concat(frames, ignore_index=True)
 
-        return {
-            f"{prefix}posterior": {
-                name: stacked([draws.state[:, column] for draws in chains])
-                for column, name in enumerate(problem.names)
-            },
-            f"{prefix}sample_stats": {
-                problem.value_name: stacked([draws.state[:, value] for draws in chains]),
-                "time": stacked([draws.time for draws in chains]),
-                "exchanged": stacked([draws.exchanged for draws in chains]),
-                "accepted": stacked([draws.accepted for draws in chains]),
-                "replica": stacked([draws.replica for draws in chains]),
-            },
-        }
+    def to_netcdf(self, path: str | os.PathLike[str]) -> None:
+        """Write the draws to a netCDF file, in ArviZ's layout."""
+        try:
+            self.draws.load().to_netcdf(path)
+        except (ImportError, ValueError) as error:
+            raise InputError(
+                f"netCDF files need another package ({error}): pip install 'aptmc[netcdf]'"
+            ) from error
+
+    def to_inference_data(self) -> Any:
+        """The draws as `InferenceData` of the older ArviZ, where that is installed."""
+        try:
+            from arviz import InferenceData
+        except ImportError:
+            raise InputError(
+                "InferenceData belongs to ArviZ before version 1: pip install 'arviz<1'; with the "
+                "newer one use run.draws as it is"
+            ) from None
+        groups = {name: node.to_dataset() for name, node in self.draws.load().children.items()}
+        return InferenceData(**groups)
+
+    def rerun(self, move: Key, *, compiled: bool | None = None) -> Rerun:
+        """Compute a single move of this run again, in this process, with the same randomness.
+
+        Any move whose chain's draws were kept (all of them, not thinned), and any that was under
+        way at the end: a failed one, say, by `error.run.rerun(error.key)`.
+
+        :param move: its random key, as errors and `run.in_flight` name it
+        :param compiled: False runs it in plain Python, for a debugger
+        """
+        settings = self.settings
+        if not isinstance(settings.problem, Problem):
+            raise InputError(
+                "a stored run holds no functions to compute with: give the problem, "
+                "aptmc.open(store, problem)"
+            )
+        rung = int(self._machine.rung[move.chain]) if self._has_chain(move) else -1
+        before = self._state_before(move)
+        level, tuning = float(self._machine.level[rung]), self._tuning[rung]
+        mover = Mover(settings.problem, settings.kernel, settings.seed, compiled=compiled)
+        outcome = mover.compute(Order(move, rung, level, tuning, before))
+        columns = [*settings.problem.names, settings.problem.value_name]
+        return Rerun(
+            rung,
+            dict(zip(columns, before.tolist(), strict=False)),
+            dict(zip(columns, outcome.state.tolist(), strict=False)),
+            accepted=int(outcome.info[ACCEPTED]),
+            simulations=int(outcome.info[SIMULATIONS]),
+            work=float(outcome.info[WORK]),
+        )
+
+    def _has_chain(self, move: Key) -> bool:
+        return 0 <= move.chain < self._machine.rung.size and move.purpose == MOVE
+
+    def _state_before(self, move: Key) -> Floats:
+        """The state from which a move started."""
+        machine, record = self._machine, self._record
+        if not self._has_chain(move) or move.seed != self.settings.seed:
+            raise InputError(f"{move!r} is no move of this run, whose seed is {self.settings.seed}")
+        chain = move.chain
+        if not machine.waiting[chain] and machine.moves[chain] == move.number:
+            state: Floats = machine.states[machine.replica[chain]]
+            return state
+        if not record.wanted[chain] or record.thin > 1:
+            raise InputError(
+                "the state from which this move started was not kept: use keep='all' and thin=1, "
+                "or aptmc.replay the whole run"
+            )
+        draws = self._store.draws(chain, machine.states.shape[1])
+        local = np.flatnonzero(~draws.exchanged)
+        turn = move.number - first_number(machine.epoch) - 1
+        if not 0 <= turn < local.size:
+            raise InputError(f"chain {chain} has made {local.size} moves; there is no {move!r}")
+        if local[turn] > 0:
+            before: Floats = draws.state[local[turn] - 1]
+            return before
+        assert self._first_states is not None
+        first: Floats = self._first_states[chain]
+        return first
+
+
+class Rerun(NamedTuple):
+    """A move that was computed again."""
+
+    rung: int
+    before: dict[str, float]
+    after: dict[str, float]
+    accepted: int  # local steps
+    simulations: int
+    work: float

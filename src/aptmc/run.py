@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 from aptmc.backends import Backend, Processes
@@ -11,7 +14,7 @@ from aptmc.checks import whole_number
 from aptmc.clock import duration
 from aptmc.errors import InputError
 from aptmc.exchange import Rule
-from aptmc.handle import Options, Prepared, RunHandle
+from aptmc.handle import Prepared, RunHandle
 from aptmc.kernels import Kernel
 from aptmc.keys import check_seed, new_seed
 from aptmc.ladder import AutoLadder, Ladder
@@ -19,8 +22,11 @@ from aptmc.pools import Pools, Shared
 from aptmc.problem import Problem
 from aptmc.processors import processors_available
 from aptmc.result import Run, Settings
+from aptmc.saving import Options, description
 from aptmc.schedule import Anytime, Schedule
-from aptmc.store import MemoryStore
+from aptmc.store import DiskStore, MemoryStore, Store
+from aptmc.store.disk import check_new
+from aptmc.stored import prepare_to_resume
 from aptmc.tuning.wishes import Wishes
 from aptmc.warmup import Tuned, Tuner
 
@@ -38,6 +44,8 @@ def sample(
     keep: Literal["coldest", "all"] = "coldest",
     thin: int = 1,
     log_events: bool | None = None,
+    store: str | os.PathLike[str] | None = None,
+    save_every: float | str = 5.0,
     seed: int | None = None,
 ) -> Run:
     """Sample a problem until the budget is spent.
@@ -58,6 +66,9 @@ def sample(
     :param thin: keep one draw of so many
     :param log_events: keep the log of who computed what when, for timelines and replay; by default
         in real time but not in virtual time
+    :param store: a folder, "lv.zarr" say, in which the run is kept while it goes on: it survives
+        whatever happens, can be opened, resumed and replayed. By default all is in memory
+    :param save_every: the most that a crash can lose, in seconds or in words
     :param seed: the same seed gives the same run; a new one is drawn if none is given
 
     >>> import numba, scipy.stats, aptmc
@@ -81,7 +92,20 @@ def sample(
     """
     control = Control()
     return _prepare(
-        problem, budget, ladder, kernel, schedule, pools, on, warmup, keep, thin, log_events, seed
+        problem,
+        budget,
+        ladder,
+        kernel,
+        schedule,
+        pools,
+        on,
+        warmup,
+        keep,
+        thin,
+        log_events,
+        store,
+        save_every,
+        seed,
     ).run(control)
 
 
@@ -98,6 +122,8 @@ def start(
     keep: Literal["coldest", "all"] = "coldest",
     thin: int = 1,
     log_events: bool | None = None,
+    store: str | os.PathLike[str] | None = None,
+    save_every: float | str = 5.0,
     seed: int | None = None,
 ) -> RunHandle:
     """Like `sample`, but in the background: gives a handle at once.
@@ -122,9 +148,53 @@ def start(
     """
     control = Control()
     prepared = _prepare(
-        problem, budget, ladder, kernel, schedule, pools, on, warmup, keep, thin, log_events, seed
+        problem,
+        budget,
+        ladder,
+        kernel,
+        schedule,
+        pools,
+        on,
+        warmup,
+        keep,
+        thin,
+        log_events,
+        store,
+        save_every,
+        seed,
     )
     return RunHandle(prepared, control)
+
+
+def resume(
+    store: str | os.PathLike[str],
+    problem: Problem,
+    *,
+    budget: float | str,
+    on: Backend | None = None,
+    kernel: Kernel | None = None,
+    schedule: Schedule | None = None,
+    force: bool = False,
+) -> Run:
+    """Go on with a stored run, as if it had never been stopped.
+
+    Moves that were under way are computed again with their random keys; the time that the run was
+    stopped does not count. The result holds all draws, those of before and the new ones.
+
+    :param store: the folder
+    :param problem: what was sampled: a store holds no functions
+    :param budget: how long to go on
+    :param on: who computes: other or fewer or more processors than before, perhaps
+    :param kernel: the kernel, if it is one of your own
+    :param schedule: the schedule, if it has an exchange rule of your own
+    :param force: take the problem for the same although something in it has changed
+    """
+    control = Control()
+    _check_kind("on", on, Backend | None)
+    seconds = duration(budget)
+    return prepare_to_resume(Path(store), problem, seconds, on, kernel, schedule, force=force).run(
+        control
+    )
 
 
 def _prepare(
@@ -139,6 +209,8 @@ def _prepare(
     keep: str,
     thin: int,
     log_events: bool | None,
+    store: str | os.PathLike[str] | None,
+    save_every: float | str,
     seed: int | None,
 ) -> Prepared:
     """Refuse what cannot work, and wire up the rest."""
@@ -160,14 +232,20 @@ def _prepare(
     thin = whole_number("thin", thin)
     seed = new_seed() if seed is None else check_seed(seed)
     backend = _default_backend(wishes) if on is None else on
-    log_events = backend.logs_events if log_events is None else log_events
-    store = MemoryStore()
+    if log_events is None:
+        log_events = backend.logs_events or store is not None
+    options = Options(keep, thin, log_events, duration(save_every, "save_every"))
+    path = None if store is None else Path(store)
+    if path is not None:
+        check_new(path)
+    # What the session of the first phase is given; a store on disk is made when all is checked.
+    memory = MemoryStore()
 
     tuner = None
     if wishes.needs_warmup:
         tuner = Tuner(problem, wishes, backend.processors, seed, length)
         tuned = tuner.tuned_at_first(seconds)
-        session = tuner.session(store, 0)
+        session = tuner.session(memory, 0)
         length = 0.0  # draws of the warm-up never get among the others
     else:
         assert isinstance(wishes.ladder, Ladder)
@@ -177,7 +255,7 @@ def _prepare(
         tuned.schedule.check(layout)
         session = build_session(
             problem, tuned.ladder, tuned.kernel, tuned.schedule, layout,
-            keep, seed, store, thin, log_events,
+            keep, seed, memory, thin, log_events,
         )  # fmt: skip
     settings = Settings(
         problem=problem,
@@ -191,7 +269,14 @@ def _prepare(
         seed=seed,
     )
     backend.check(session)
-    return Prepared(settings, session, store, tuner, Options(keep, thin, log_events))
+    kept: Store = memory
+    if path is not None:
+        kept = DiskStore.create(path, description(settings, options), problem.width)
+        if tuner is None:
+            session = replace(session, store=kept.append)
+    elif tuner is not None:
+        kept = MemoryStore()
+    return Prepared(settings, session, kept, tuner, memory, options)
 
 
 def _wishes(

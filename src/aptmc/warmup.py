@@ -140,8 +140,7 @@ class Tuner:
             store, 1, False, epoch, FOLLOWING if self.wishes.every_is_auto else None,
         )  # fmt: skip
         if self.remembered:
-            session.machine.states[:] = self.states(tuned.ladder, layout)
-            session.progress.has_states = True
+            session.begin_from(self.states(tuned.ladder, layout))
         return session
 
     def tuned(self) -> Tuned:

@@ -15,7 +15,9 @@ from aptmc.record import EXCHANGE_MOVE, LOCAL_MOVE, Record, empty_record, write
 from aptmc.store import Draws, MemoryStore
 
 CHAINS, WIDTH, ROWS = 4, 3, 64
-TYPES = [np.float64, np.float64, np.bool_, np.int32, np.int32]
+TYPES = [
+    np.float64, np.float64, np.bool_, np.int32, np.int32, np.int32, np.float64, np.float64,
+]  # fmt: skip
 
 
 def new_record() -> Record:
@@ -29,10 +31,18 @@ def fill(record: Record, chains: list[int], begin: int) -> list[tuple[Any, ...]]
     for number, chain in enumerate(chains, start=begin):
         kind = EXCHANGE_MOVE if number % 3 == 0 else LOCAL_MOVE
         state = np.array([number, -number, number / 2], dtype=float)
-        write(record, chain, kind, number % 5, number % CHAINS, number / 8, state)
+        accepted, replica, processor = number % 5, number % CHAINS, number % 2
+        time, hold_time, work = number / 8, number / 16, number * 2.0
+        write(
+            record, chain, kind, accepted, replica, time, state, processor, hold_time, work
+        )  # fmt: skip
+        exchanged = kind == EXCHANGE_MOVE
         rows.append(
-            (chain, state.tolist(), number / 8, kind == EXCHANGE_MOVE, number % 5, number % CHAINS)
-        )
+            (
+                chain, state.tolist(), time, exchanged, accepted, replica, processor,
+                hold_time, work,
+            )
+        )  # fmt: skip
     return rows
 
 
@@ -48,6 +58,9 @@ def with_times(times: list[float]) -> Draws:
         exchanged=np.arange(size) % 2 == 0,
         accepted=np.arange(size, dtype=np.int32),
         replica=np.arange(size, dtype=np.int32) + 10,
+        processor=np.arange(size, dtype=np.int32) % 2,
+        hold_time=np.arange(float(size)) / 3,
+        work=np.arange(float(size)) / 7,
     )
 
 
@@ -104,7 +117,7 @@ def test_a_store_without_draws_gives_empty_columns_of_the_right_kind(appends: in
         store.append(new_record(), empty_log(0))
     draws = store.draws(3, WIDTH)
     assert draws.state.shape == (0, WIDTH)
-    assert [column.shape[0] for column in draws] == [0] * 5
+    assert [column.shape[0] for column in draws] == [0] * len(TYPES)
     assert [column.dtype for column in draws] == TYPES
     assert draws.between(-math.inf, math.inf).state.shape == (0, WIDTH)
 

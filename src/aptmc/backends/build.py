@@ -10,7 +10,7 @@ import numpy as np
 from aptmc.backends.session import Session, empty_states
 from aptmc.chain import value_column
 from aptmc.compiled import compiled_like, is_compiled
-from aptmc.coordinator import coordinator
+from aptmc.coordinator import Coordinator, coordinator
 from aptmc.errors import InputError
 from aptmc.event_log import empty_log
 from aptmc.exchange import Rule
@@ -19,9 +19,9 @@ from aptmc.kernels import Kernel
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
 from aptmc.problem import Problem
-from aptmc.record import empty_record
-from aptmc.schedule import Schedule
-from aptmc.store import MemoryStore
+from aptmc.record import Record, empty_record
+from aptmc.schedule import Plan, Schedule
+from aptmc.store import Store
 
 RECORD_ROWS = 1 << 16
 RECORD_NUMBERS = 1 << 22  # of all rows together: 32 MiB
@@ -35,7 +35,7 @@ def build_session(
     layout: Layout,
     keep: str,
     seed: int,
-    store: MemoryStore,
+    store: Store,
     thin: int = 1,
     log_events: bool = True,
     epoch: int = 0,
@@ -49,23 +49,15 @@ def build_session(
     plan, rule = schedule.plan(), schedule.rule(ladder.kind)
     if follows is not None:
         plan = plan._replace(follows=follows)
-    chains = layout.rung.size
-    wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
+    machine = build_machine(plan, ladder, layout, problem.dimension, problem.width, epoch)
     rounds = max(plan.rounds, plan.rounds_within_pool)
-    rows = min(RECORD_ROWS, RECORD_NUMBERS // problem.width) + 8 * rounds * chains
+    rows = min(RECORD_ROWS, RECORD_NUMBERS // problem.width) + 8 * rounds * layout.rung.size
     return Session(
         seed=seed,
         problem=problem,
         kernel=kernel,
-        machine=coordinator(
-            plan,
-            layout,
-            ladder.level_array(),
-            empty_states(chains, problem.width),
-            value_column(problem.dimension),
-            epoch,
-        ),
-        record=empty_record(layout.rung, ladder.rungs, problem.width, wanted, rows, thin),
+        machine=machine,
+        record=build_record(ladder, layout, problem.width, keep, rows, thin),
         log=empty_log(RECORD_ROWS + 4 * layout.served.size if log_events else 0),
         served=layout.served,
         tuning=kernel.tuning(problem, ladder),
@@ -75,6 +67,23 @@ def build_session(
         find_states=partial(first_states, problem, ladder, kernel, layout, seed),
         store=store.append,
     )
+
+
+def build_machine(
+    plan: Plan, ladder: Ladder, layout: Layout, dimension: int, width: int, epoch: int
+) -> Coordinator:
+    """A coordinator whose chains have no states yet."""
+    states = empty_states(layout.rung.size, width)
+    return coordinator(plan, layout, ladder.level_array(), states, value_column(dimension), epoch)
+
+
+def build_record(
+    ladder: Ladder, layout: Layout, width: int, keep: str, rows: int, thin: int
+) -> Record:
+    """An empty record."""
+    chains = layout.rung.size
+    wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
+    return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin)
 
 
 def _compiled_rule(rule: Rule) -> Any:

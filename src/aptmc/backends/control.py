@@ -6,6 +6,7 @@ that owns the run, at a moment when everything is in order.
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -64,6 +65,10 @@ class Control:
         self._requests: SimpleQueue[tuple[Callable[[Crew], Any], Future[Any]]] = SimpleQueue()
         self._has_ended = False
         self._lock = threading.Lock()
+        self._clock = WallClock()
+        self._duty: Callable[[Crew], None] = lambda _crew: None
+        self._period = math.inf
+        self.due = math.inf  # by the clock: when to look up from work, even if nobody asked
 
     def stop(self, reason: StopReason = StopReason.STOPPED) -> None:
         """Ask the run to end at the next safe moment."""
@@ -81,8 +86,16 @@ class Control:
         self.wake()
         return future.result()
 
+    def regularly(self, period: float, duty: Callable[[Crew], None]) -> None:
+        """Have something done every so many seconds, by the thread that owns the run."""
+        self._duty, self._period = duty, period
+        self.due = self._clock.now() + period
+
     def serve(self, crew: Crew) -> None:
-        """Carry out what was asked for."""
+        """Carry out what was asked for, and what is due."""
+        if self._clock.now() >= self.due:
+            self._duty(crew)
+            self.due = self._clock.now() + self._period
         while not self._requests.empty():
             try:
                 request, future = self._requests.get_nowait()

@@ -7,20 +7,20 @@ Python; as plain Python it calls the same compiled coordinator around the user's
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from aptmc.chain import HOLD_TIME, INFO_LENGTH, STATUS, WORK, Move
+from aptmc.chain import HOLD_TIME, INFO_LENGTH, PROCESSOR, STATUS, WORK, Move
 from aptmc.compiled import Floats, FloatTable, Generator, Integers, compiled, pointer_to
-from aptmc.coordinator import NOBODY, Coordinator, catch_up, complete, take_next
+from aptmc.coordinator import Coordinator, catch_up, complete, take_next
 from aptmc.event_log import COMPLETED, TAKEN, EventLog, log_event
 from aptmc.exchange.rules import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
-from aptmc.record import Record
+from aptmc.record import NOBODY, Record
 
 # What became of a call of `run_until`.
 FINISHED, PAUSED, FAILED, STANDING = 0, 1, 2, 3
@@ -53,9 +53,12 @@ class Flight(NamedTuple):
     suspect: Integers  # one number: the chain that is being computed
     stage: Integers  # one number: what is being computed
     standing: Integers  # one number: completions in a row at the same time
+    backlog: Integers  # chains whose moves were in flight elsewhere, and are issued again first
 
 
-def empty_flight(pool: Integers, speed: Floats, width: int) -> Flight:
+def empty_flight(
+    pool: Integers, speed: Floats, width: int, now: float, backlog: Sequence[int]
+) -> Flight:
     """All processors without work."""
     processors = pool.size
     return Flight(
@@ -68,10 +71,11 @@ def empty_flight(pool: Integers, speed: Floats, width: int) -> Flight:
         busy=np.zeros(processors),
         outcome=np.empty((processors, width)),
         info=np.zeros((processors, INFO_LENGTH)),
-        now=np.zeros(1),
+        now=np.full(1, now),
         suspect=np.full(1, NOBODY),
         stage=np.zeros(1, np.int64),
         standing=np.zeros(1, np.int64),
+        backlog=np.array(backlog, np.int64),
     )
 
 
@@ -107,7 +111,16 @@ def run_until(
         for processor in range(first, last):
             if flight.chain[processor] != NOBODY:
                 continue
-            chain = take_next(machine, flight.pool[processor])
+            chain = NOBODY
+            for place in range(flight.backlog.shape[0]):
+                left = flight.backlog[place]
+                if left != NOBODY and machine.pool[left] == flight.pool[processor]:
+                    chain = left
+                    flight.backlog[place] = NOBODY
+                    break
+            is_new = chain == NOBODY
+            if is_new:
+                chain = take_next(machine, flight.pool[processor])
             if chain == NOBODY:
                 continue
             replica, rung = machine.replica[chain], machine.rung[chain]
@@ -115,7 +128,8 @@ def run_until(
             flight.chain[processor] = chain
             flight.replica[processor] = replica
             flight.started[processor] = flight.now[0]
-            log_event(log, TAKEN, chain, processor, flight.now[0], math.nan, math.nan)
+            if is_new:
+                log_event(log, TAKEN, chain, processor, flight.now[0], math.nan, math.nan)
             flight.suspect[0], flight.stage[0] = chain, A_MOVE
             rewind(dial, MOVE, chain, machine.moves[chain])
             move(machine.level[rung], tuning[rung], state, rng, flight.outcome[processor], info)
@@ -128,8 +142,9 @@ def run_until(
                 time_needed = hold(state[:dimension].copy(), rung, rng)
             if not 0.0 <= time_needed < math.inf:
                 return FAILED
-            info[HOLD_TIME] = time_needed / flight.speed[processor]
-            flight.finish[processor] = flight.now[0] + info[HOLD_TIME]
+            flight.finish[processor] = flight.now[0] + time_needed / flight.speed[processor]
+            info[HOLD_TIME] = flight.finish[processor] - flight.started[processor]
+            info[PROCESSOR] = processor
             heappush(in_flight, (flight.finish[processor], processor))
 
         flight.stage[0] = AN_EXCHANGE
@@ -158,7 +173,7 @@ def run_until(
                 move(machine.level[rung], tuning[rung], state, rng, outcome, info)
                 if info[STATUS] != 0:
                     return FAILED
-                info[HOLD_TIME] = hold_time
+                info[HOLD_TIME], info[PROCESSOR] = hold_time, processor
                 flight.stage[0] = AN_EXCHANGE
         barriers = machine.passed[0]
         if not complete(

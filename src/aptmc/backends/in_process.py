@@ -10,8 +10,8 @@ from aptmc.backends.base import Backend
 from aptmc.backends.control import Control, Crew
 from aptmc.backends.session import Session, Usage
 from aptmc.clock import Clock, WallClock
-from aptmc.coordinator import NOBODY
 from aptmc.errors import RunFailed, StopReason
+from aptmc.record import NOBODY
 
 
 @final

@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aptmc.chain import HOLD_TIME
+from aptmc.chain import HOLD_TIME, PROCESSOR
 from aptmc.clock import WallClock
 from aptmc.compiled import Floats, FloatTable, Integers, at_speed, interpreted
-from aptmc.coordinator import NOBODY, Coordinator, catch_up, complete, take_next
+from aptmc.coordinator import Coordinator, catch_up, complete, take_next
 from aptmc.errors import ExchangeFailed, MoveFailed, RunFailed, StopReason
 from aptmc.event_log import COMPLETED, TAKEN, EventLog, log_event
 from aptmc.kernels import Kernel
 from aptmc.keys import Key, Streams, open_streams
 from aptmc.moves import ComputeAll, Mover, Order, Outcome
 from aptmc.problem import Problem
-from aptmc.record import Record
+from aptmc.record import NOBODY, Record
 
 # From Python, handing over functions costs more than a completion that needs none of them.
 plain_complete = interpreted(complete)
@@ -53,6 +53,7 @@ class Progress:
     elapsed: float = 0.0
     exchange_seconds: float = 0.0
     has_states: bool = False
+    first_states: FloatTable | None = None  # from which the run can be computed again
     units: Any = None  # worker processes: how much is sent at a time
     flight: Any = None  # virtual time: what the processors were doing
 
@@ -73,7 +74,7 @@ class Session:
     choose_pairs_within: Callable[..., int]
     log_weight: Callable[[float, float], float]
     find_states: Callable[[ComputeAll | None], FloatTable]
-    store: Callable[[Record, EventLog], None]
+    store: Callable[[Record, EventLog], None]  # keeps what is in the buffers
     started_from: dict[int, int] = field(default_factory=dict)  # by chain in flight: its replica
     progress: Progress = field(default_factory=Progress)
 
@@ -95,8 +96,13 @@ class Session:
     def begin(self, compute_all: ComputeAll | None = None) -> None:
         """Give the chains their first states, unless they have them."""
         if not self.progress.has_states:
-            self.machine.states[:] = self.find_states(compute_all or self.mover.compute_all)
-            self.progress.has_states = True
+            self.begin_from(self.find_states(compute_all or self.mover.compute_all))
+
+    def begin_from(self, states: FloatTable) -> None:
+        """Give the chains these first states."""
+        self.machine.states[:] = states
+        self.progress.first_states = self.machine.states.copy()
+        self.progress.has_states = True
 
     def flush(self) -> None:
         """Hand the draws and events recorded so far to the store."""
@@ -144,6 +150,7 @@ class Session:
             # state that it holds by now.
             outcome = self.compute(chain)
         outcome.info[HOLD_TIME] = ended - began
+        outcome.info[PROCESSOR] = processor
         del self.started_from[chain]
         clock, barriers = WallClock(), self.machine.passed[0]
         before = clock.now()

@@ -14,10 +14,10 @@ from aptmc.backends.units import ComputeTimed, Units
 from aptmc.backends.wire import Reply
 from aptmc.backends.workforce import Worker, Workforce
 from aptmc.clock import WallClock
-from aptmc.coordinator import NOBODY
 from aptmc.errors import ExchangeFailed, InputError, RunFailed, StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.moves import Order, Outcome
+from aptmc.record import NOBODY
 
 # Before the run begins, a move that takes this many times longer than others did is given up. It
 # does not count, so that this is no bias; but a simulation that hangs must not spend the budget.
@@ -134,7 +134,7 @@ class Shift(Crew):
         """The loop: hear of completions, commit them, give out the next moves."""
         session, workforce = self.session, self.workforce
         while self.control.stopped is None:
-            for worker, reply in workforce.listen(self.until):
+            for worker, reply in workforce.listen(min(self.until, self.control.due)):
                 time = self.now()
                 if time >= self.until + self.offset:
                     break

@@ -28,9 +28,9 @@ from aptmc.backends.session import Session, Usage, failed_exchange, plain_comple
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
 from aptmc.compiled import Floats, compiled_like, interpreted, is_compiled
-from aptmc.coordinator import NOBODY
 from aptmc.errors import AptmcError, InputError, MoveFailed, RunFailed, StopReason
 from aptmc.keys import HOLD
+from aptmc.record import NOBODY
 
 SECONDS_BETWEEN_PAUSES = 0.2
 # Around plain Python functions the loop is plain Python, down to where compiled code takes over
@@ -142,8 +142,11 @@ class VirtualTime(Backend):
         """What the processors were doing when the session was left, or nothing yet."""
         flight: Flight | None = session.progress.flight
         if flight is None:
-            flight = empty_flight(session.served, self.speed, session.machine.states.shape[1])
-            session.progress.flight = flight
+            progress, width = session.progress, session.machine.states.shape[1]
+            backlog = list(session.started_from)
+            session.started_from.clear()
+            flight = empty_flight(session.served, self.speed, width, progress.elapsed, backlog)
+            progress.flight = flight
         return flight
 
     def _failure(

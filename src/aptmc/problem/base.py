@@ -19,6 +19,8 @@ def density_model(theta: Floats) -> float:
 class Problem(ABC):
     """What is sampled: named parameters, and states that belong to them."""
 
+    has_evidence = False  # a likelihood and a prior of its own, so that it has an evidence
+
     def __init__(
         self,
         names: tuple[str, ...],

@@ -34,6 +34,7 @@ class Tempered(DensityProblem):
 
     value_name = "log_likelihood"
     ladder_kind = "powers"
+    has_evidence = True
 
     def __init__(self, log_likelihood: Callable[[Floats], Any], prior: Prior) -> None:
         check_function(log_likelihood, "log_likelihood")

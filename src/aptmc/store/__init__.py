@@ -1,5 +1,9 @@
 """Stores: what is kept of a run."""
 
-from aptmc.store.memory import Draws, MemoryStore, joined
+from aptmc.store.base import Draws, Rows, Store, joined, no_draws
+from aptmc.store.disk import Checkpoint, DiskStore
+from aptmc.store.memory import MemoryStore
 
-__all__ = ["Draws", "MemoryStore", "joined"]
+__all__ = [
+    "Checkpoint", "DiskStore", "Draws", "MemoryStore", "Rows", "Store", "joined", "no_draws",
+]  # fmt: skip

@@ -1,0 +1,224 @@
+"""A run as a checkpoint, and back."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aptmc.archive import (
+    StoredBackend,
+    StoredProblem,
+    describe_backend,
+    describe_problem,
+    from_json,
+    to_json,
+    versions,
+)
+from aptmc.backends.build import build_machine, build_record
+from aptmc.backends.checkpoint import Arrays, Snapshot, restore_tables, snapshot
+from aptmc.backends.session import Overhead, Session, Usage
+from aptmc.compiled import Floats
+from aptmc.errors import StopReason
+from aptmc.ladder import Ladder
+from aptmc.pools import Layout
+from aptmc.result import Run, Settings
+from aptmc.store import Checkpoint, DiskStore
+from aptmc.warmup import Round, Tuned, WarmUp
+
+WARMING_UP, SAMPLING = "warm-up", "sampling"
+
+
+class Options(NamedTuple):
+    """What is kept of a run."""
+
+    keep: str = "coldest"
+    thin: int = 1
+    log_events: bool = True
+    save_every: float = 5.0  # seconds between checkpoints
+
+
+def description(settings: Settings, options: Options) -> dict[str, Any]:
+    """What never changes in a run."""
+    return {
+        "versions": versions(),
+        "problem": describe_problem(settings.problem),
+        "width": settings.problem.width,
+        "seed": settings.seed,
+        "keep": options.keep,
+        "thin": options.thin,
+        "log_events": options.log_events,
+        "save_every": options.save_every,
+    }
+
+
+def contents(
+    settings: Settings, session: Session, usage: Usage, warmup: WarmUp | None, phase: str
+) -> tuple[dict[str, Any], Arrays]:
+    """Notes and arrays of a checkpoint. The record must have been emptied."""
+    notes, arrays = snapshot(session)
+    saved = {
+        "phase": phase,
+        "settings": {
+            "budget": settings.budget,
+            "warmup": settings.warmup,
+            **{
+                name: to_json(getattr(settings, name))
+                for name in ("ladder", "kernel", "schedule", "pools")
+            },
+        },
+        "backend": describe_backend(settings.on),
+        "epoch": session.machine.epoch,
+        "session": notes,
+        "usage": {
+            "elapsed": usage.elapsed,
+            "stopped": usage.stopped.name,
+            "overhead": list(usage.overhead),
+        },
+        "rounds": [_round_to_json(part) for part in ([] if warmup is None else warmup.rounds)],
+        "warmed_up": warmup is not None,
+    }
+    arrays |= {"usage/busy": usage.busy, "layout/pool": session.machine.pool}
+    if usage.present is not None:
+        arrays["usage/present"] = usage.present
+    return saved, arrays
+
+
+def usage_in(checkpoint: Checkpoint) -> Usage:
+    """How the processors were used up to a checkpoint."""
+    said, arrays = checkpoint.notes["usage"], checkpoint.arrays
+    return Usage(
+        StopReason[said["stopped"]],
+        float(said["elapsed"]),
+        arrays["usage/busy"],
+        None,
+        arrays.get("usage/present"),
+        Overhead(*said["overhead"]),
+    )
+
+
+def with_earlier(usage: Usage, earlier: Usage | None) -> Usage:
+    """One sitting after another, taken together."""
+    if earlier is None:
+        return usage
+    size = max(usage.busy.size, earlier.busy.size)
+    present = None
+    fixed = usage.present is None and earlier.present is None
+    if not (fixed and usage.busy.size == earlier.busy.size):
+        present = _padded(_present(usage), size) + _padded(_present(earlier), size)
+    overhead = Overhead(*map(sum, zip(usage.overhead, earlier.overhead, strict=True)))
+    return usage._replace(
+        elapsed=usage.elapsed + earlier.elapsed,
+        busy=_padded(usage.busy, size) + _padded(earlier.busy, size),
+        present=present,
+        overhead=overhead,
+    )
+
+
+def tuned_in(checkpoint: Checkpoint, **instead: Any) -> Tuned:
+    """The settings of a stored run; what is given stands in place of what was stored."""
+    said = checkpoint.notes["settings"]
+    return Tuned(
+        **{
+            name: instead.get(name) or from_json(said[name], name)
+            for name in ("ladder", "kernel", "schedule", "pools")
+        }
+    )
+
+
+def layout_in(checkpoint: Checkpoint, tuned: Tuned, processors: int) -> Layout:
+    """The chains as they stood, served by other processors perhaps."""
+    ladder: Ladder = tuned.ladder
+    machine_pool = checkpoint.arrays["layout/pool"]
+    before = int(checkpoint.notes["backend"]["processors"])
+    layout = tuned.pools.layout(ladder, before)
+    pools = int(machine_pool.max()) + 1
+    return layout._replace(pool=machine_pool, served=np.arange(processors) % pools)
+
+
+def stored_run(store: DiskStore, checkpoint: Checkpoint) -> Run:
+    """A run to look at: everything but what needs the problem itself."""
+    said, arrays = checkpoint.notes, checkpoint.arrays
+    tuned = _tuned_to_read(checkpoint)
+    problem = StoredProblem(store.description["problem"], store.width)
+    backend = said["backend"]
+    settings = Settings(
+        problem=problem,  # type: ignore[arg-type]
+        budget=float(said["settings"]["budget"]),
+        warmup=float(said["settings"]["warmup"]),
+        ladder=tuned.ladder,
+        kernel=tuned.kernel,
+        schedule=tuned.schedule,
+        pools=tuned.pools,
+        on=StoredBackend(  # type: ignore[arg-type]
+            backend["name"], backend["processors"], backend["time_unit"]
+        ),
+        seed=int(store.description["seed"]),
+    )
+    layout = layout_in(checkpoint, tuned, backend["processors"])
+    plan = tuned.schedule.plan()
+    machine = build_machine(
+        plan, tuned.ladder, layout, problem.dimension, store.width, int(said["epoch"])
+    )
+    keep, thin = store.description["keep"], int(store.description["thin"])
+    record = build_record(tuned.ladder, layout, store.width, keep, 0, thin)
+    restore_tables(machine, record, arrays)
+    usage = usage_in(checkpoint)
+    return Run(
+        settings, machine, record, store, usage, arrays["tuning"],
+        warmup_in(store, said), arrays.get("first_states"),
+    )  # fmt: skip
+
+
+def warmup_in(store: DiskStore, said: dict[str, Any]) -> WarmUp | None:
+    """What is kept of the warm-up."""
+    if not said["warmed_up"]:
+        return None
+    rounds = [_round_from_json(part) for part in said["rounds"]]
+    nothing = np.empty((0, store.width))
+    draws = [store.warmup(0)]
+    return WarmUp(None, nothing, rounds, draws, None, int(said["epoch"]))  # type: ignore[arg-type]
+
+
+def session_snapshot(checkpoint: Checkpoint) -> Snapshot:
+    """The part of a checkpoint that a session is brought back from."""
+    return Snapshot(checkpoint.notes["session"], checkpoint.arrays)
+
+
+def _tuned_to_read(checkpoint: Checkpoint) -> Tuned:
+    """Settings to look at. A kernel or a rule of the user's own is not needed for that."""
+    said = checkpoint.notes["settings"]
+    kernel = said["kernel"]
+    shown = kernel["foreign"] if "foreign" in kernel else from_json(kernel, "kernel")
+    return Tuned(
+        from_json(said["ladder"], "ladder"),
+        shown,
+        from_json(_without_foreign(said["schedule"]), "schedule"),
+        from_json(said["pools"], "pools"),
+    )
+
+
+def _without_foreign(value: Any) -> Any:
+    if isinstance(value, dict):
+        if "foreign" in value:
+            return None
+        return {name: _without_foreign(part) for name, part in value.items()}
+    return value
+
+
+def _round_to_json(part: Round) -> dict[str, Any]:
+    return {name: to_json(value) for name, value in part._asdict().items()}
+
+
+def _round_from_json(said: dict[str, Any]) -> Round:
+    return Round(**{name: from_json(value, name) for name, value in said.items()})
+
+
+def _present(usage: Usage) -> Floats:
+    if usage.present is not None:
+        return usage.present
+    return np.full(usage.busy.size, usage.elapsed)
+
+
+def _padded(values: Floats, size: int) -> Floats:
+    return np.pad(values, (0, size - values.size))

@@ -1,0 +1,315 @@
+"""Runs on disk: open them, go on with them, compute them again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+
+from aptmc.archive import differences
+from aptmc.backends import Backend, InProcess, Processes, VirtualTime
+from aptmc.backends.build import build_session
+from aptmc.backends.checkpoint import restore
+from aptmc.backends.replay import replay as replay_events
+from aptmc.backends.session import Session
+from aptmc.errors import InputError, RunFailed
+from aptmc.event_log import EventLog
+from aptmc.handle import Prepared
+from aptmc.kernels import Kernel
+from aptmc.problem import Problem
+from aptmc.processors import processors_available
+from aptmc.record import Record
+from aptmc.result import Run, Settings
+from aptmc.saving import (
+    WARMING_UP,
+    Options,
+    layout_in,
+    session_snapshot,
+    stored_run,
+    tuned_in,
+    usage_in,
+    warmup_in,
+)
+from aptmc.schedule import Schedule
+from aptmc.store import Checkpoint, DiskStore, Draws, Rows
+from aptmc.store.base import rows_in
+from aptmc.warmup import Tuned
+
+PathLike = str | os.PathLike[str]
+
+
+def open(store: PathLike, problem: Problem | None = None, *, salvage: bool = False) -> Run:
+    """Open a stored run to look at, also while another process writes it.
+
+    No code from the store is executed. Draws are read when they are asked for.
+
+    :param problem: what was sampled, for `run.rerun`; all else works without
+    :param salvage: if files are damaged, read what is sound; `run.damage` names what is left out
+    """
+    disk, checkpoint = DiskStore.read(Path(store), salvage=salvage)
+    run = stored_run(disk, checkpoint)
+    if problem is not None:
+        check_same(problem, disk, force=False)
+        run.settings = run.settings._replace(problem=problem)
+    return run
+
+
+def check_same(problem: Problem, store: DiskStore, *, force: bool) -> None:
+    """Refuse a problem other than the one that was stored."""
+    if not isinstance(problem, Problem):
+        raise InputError(
+            f"problem must be an aptmc problem, got {problem!r}: a store holds no functions, so "
+            "give the problem again that was sampled"
+        )
+    found = differences(problem, store.description["problem"])
+    if problem.width != store.width:
+        found.append(f"a state has {problem.width} numbers, had {store.width}")
+    elif force:
+        return
+    if found:
+        raise InputError(
+            f"the problem is not the one that is stored in {store.path}: {'; '.join(found)}. "
+            "Draws of two problems must not be mixed; if you know that it is the same, force=True"
+        )
+
+
+def prepare_to_resume(
+    path: Path,
+    problem: Problem,
+    seconds: float,
+    on: Backend | None,
+    kernel: Kernel | None,
+    schedule: Schedule | None,
+    *,
+    force: bool,
+) -> Prepared:
+    """A run that goes on where a stored one stands."""
+    disk, checkpoint = DiskStore.reopen(path)
+    try:
+        check_same(problem, disk, force=force)
+        if checkpoint.notes["phase"] == WARMING_UP:
+            raise InputError(
+                f"{path} was stopped in its warm-up, before the first draw that counts: there is "
+                "nothing to go on with; start anew, with another store"
+            )
+        backend = _same_backend(checkpoint) if on is None else on
+        tuned = tuned_in(checkpoint, kernel=kernel, schedule=schedule)
+        session = build(disk, checkpoint, tuned, problem, backend.processors)
+        same_flight = isinstance(backend, VirtualTime) and (
+            backend.processors == checkpoint.notes["backend"]["processors"]
+        )
+        restore(session, session_snapshot(checkpoint), same_flight=same_flight)
+        backend.check(session)
+    except BaseException:
+        disk.close()
+        raise
+    earlier, said = usage_in(checkpoint), disk.description
+    settings = Settings(
+        problem=problem,
+        budget=earlier.elapsed + seconds,
+        warmup=float(checkpoint.notes["settings"]["warmup"]),
+        ladder=tuned.ladder,
+        kernel=tuned.kernel,
+        schedule=tuned.schedule,
+        pools=tuned.pools,
+        on=backend,
+        seed=int(said["seed"]),
+    )
+    options = Options(said["keep"], int(said["thin"]), said["log_events"], said["save_every"])
+    return Prepared(
+        settings,
+        session,
+        disk,
+        options=options,
+        warmup=warmup_in(disk, checkpoint.notes),
+        budget=seconds,
+        earlier=earlier,
+    )
+
+
+def build(
+    disk: DiskStore, checkpoint: Checkpoint, tuned: Tuned, problem: Problem, processors: int
+) -> Session:
+    """A fresh session with the settings of a stored one."""
+    layout = layout_in(checkpoint, tuned, processors)
+    if processors < layout.pools:
+        raise InputError(
+            f"{layout.pools} pools of chains need as many processors, got {processors}: use more"
+        )
+    tuned.schedule.check(layout)
+    said = disk.description
+    return build_session(
+        problem, tuned.ladder, tuned.kernel, tuned.schedule, layout, said["keep"],
+        int(said["seed"]), disk, int(said["thin"]), said["log_events"],
+        int(checkpoint.notes["epoch"]),
+    )  # fmt: skip
+
+
+def _same_backend(checkpoint: Checkpoint) -> Backend:
+    said = checkpoint.notes["backend"]
+    if said["is_local"]:
+        return Processes(max(min(said["processors"], processors_available()), 1))
+    if said["name"] == repr(InProcess()):
+        return InProcess()
+    raise InputError(
+        f"this run was computed on {said['name']}, which the store cannot make again: give it, "
+        "on=..."
+    )
+
+
+# --- replay -----------------------------------------------------------------------------------
+
+
+@final
+class Replay(NamedTuple):
+    """What came of computing a run again."""
+
+    completions: int
+    draws: int  # that were compared, bit for bit
+    difference: str | None  # the first, if there is any
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all draws are the same, bit for bit."""
+        return self.difference is None
+
+    def __str__(self) -> str:
+        if self.is_same:
+            return f"{self.completions} moves computed again: {self.draws} draws, all the same"
+        return f"not the same: {self.difference}"
+
+
+def replay(
+    store: PathLike,
+    problem: Problem,
+    *,
+    kernel: Kernel | None = None,
+    schedule: Schedule | None = None,
+) -> Replay:
+    """Compute a stored run again, from its seed and the log of its events, and compare.
+
+    Whatever processors there were, whatever died and was stopped and resumed: given the order of
+    completions every draw is determined, bit for bit. The run begins where the warm-up ended.
+
+    :param problem: what was sampled
+    :param kernel: the kernel, if it is one of your own
+    :param schedule: the schedule, if it has an exchange rule of your own
+    """
+    disk, checkpoint = DiskStore.read(Path(store))
+    check_same(problem, disk, force=False)
+    if not disk.description["log_events"]:
+        raise InputError(f"{disk.path} holds no log of events to replay: use log_events=True")
+    tuned = tuned_in(checkpoint, kernel=kernel, schedule=schedule)
+    before = int(checkpoint.notes["backend"]["processors"])
+    session = build(disk, checkpoint, tuned, problem, before)
+    comparison = Comparison(disk.rows())
+    session = _comparing(session, comparison)
+    arrays = checkpoint.arrays
+    if "first_states" not in arrays:
+        return Replay(0, 0, None)
+    session.tuning[...] = arrays["tuning"]
+    session.begin_from(arrays["first_states"])
+    events = disk.events()
+    times = [rows.draws.time[-1] for rows in disk.rows() if rows.chain.size > 0]
+    until = float(max(times)) if times else 0.0
+    difference = None
+    try:
+        replay_events(session, events, until)
+    except RunFailed as error:
+        difference = str(error)
+    session.flush()
+    completions = int(session.machine.completed.sum())
+    return Replay(completions, comparison.compared, comparison.finish() or difference)
+
+
+def _comparing(session: Session, comparison: Comparison) -> Session:
+    from dataclasses import replace
+
+    return replace(session, store=comparison.append)
+
+
+@final
+class Comparison:
+    """Stands in for a store: compares what it is given with what another one holds."""
+
+    def __init__(self, stored: Iterator[Rows]) -> None:
+        self.compared = 0
+        self.difference: str | None = None
+        self._stored = stored
+        self._left: Rows | None = None
+
+    def append(self, record: Record, _log: EventLog) -> None:
+        """Compare the next rows."""
+        chain, draws = rows_in(record)
+        position = 0
+        while self.difference is None and position < chain.size:
+            known = self._next()
+            if known is None:
+                self.difference = (
+                    f"the store ends after draw {self.compared}, and the run computed again does "
+                    "not"
+                )
+                return
+            count = min(chain.size - position, known.chain.size)
+            part = slice(position, position + count)
+            self._compare(Rows(chain[part], draws.rows(part)), _first(known, count))
+            self._left = _after(known, count)
+            position += count
+
+    def finish(self) -> str | None:
+        """The first difference, also if the store holds more."""
+        if self.difference is None:
+            rest = self._next()
+            if rest is not None:
+                self.difference = (
+                    f"the store goes on after draw {self.compared} (chain {rest.chain[0]}, time "
+                    f"{rest.draws.time[0]}), and the run computed again does not"
+                )
+        return self.difference
+
+    def _next(self) -> Rows | None:
+        while self._left is None or self._left.chain.size == 0:
+            self._left = next(self._stored, None)
+            if self._left is None:
+                return None
+        return self._left
+
+    def _compare(self, again: Rows, known: Rows) -> None:
+        worst, what = again.chain.size, ""
+        columns = [("chain", again.chain, known.chain)]
+        columns += [
+            (name, getattr(again.draws, name), getattr(known.draws, name)) for name in Draws._fields
+        ]
+        for name, one, other in columns:
+            rows = np.flatnonzero(_differs(one, other))
+            if rows.size > 0 and rows[0] < worst:
+                worst = int(rows[0])
+                what = f"its {name} is {one[worst]}, stored is {other[worst]}"
+        if what:
+            self.difference = (
+                f"draw {self.compared + worst} (chain {known.chain[worst]}, time "
+                f"{known.draws.time[worst]}): {what}"
+            )
+        self.compared += worst
+
+
+def _differs(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """By row, bit for bit: a NaN is equal to itself, and -0.0 is not 0.0."""
+    size = one.shape[0]
+    first = np.ascontiguousarray(one).reshape(size, -1).view(np.uint8)
+    second = np.ascontiguousarray(other.astype(one.dtype, copy=False))
+    different = first != second.reshape(size, -1).view(np.uint8)
+    rows: npt.NDArray[np.bool_] = different.any(axis=1)
+    return rows
+
+
+def _first(rows: Rows, count: int) -> Rows:
+    return Rows(rows.chain[:count], rows.draws.rows(slice(0, count)))
+
+
+def _after(rows: Rows, count: int) -> Rows:
+    return Rows(rows.chain[count:], rows.draws.rows(slice(count, None)))
