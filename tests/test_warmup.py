@@ -12,6 +12,7 @@ from scipy import stats
 import aptmc
 from aptmc.backends import VirtualTime
 from aptmc.errors import InputError
+from aptmc.schedule import DEADLINES_PER_SWEEP
 from tests.support import targets
 from tests.support.sessions import make_session
 from tests.support.statistical import standard_errors_off
@@ -239,11 +240,33 @@ def test_following_deadlines_adjust_to_a_machine_that_becomes_slower():
     assert 2.0 < session.machine.sweep_time.max() / before < 4.5
 
 
+def test_following_deadlines_are_so_many_in_a_sweep_but_not_too_many():
+    for shortest in (0.0, 10.0):
+        session, _ = make_session(aptmc.Anytime(every=8.0, follow=True, shortest=shortest))
+        VirtualTime(1, constant).run(session, 20_000.0)
+        sweep = float(session.machine.rung.size)
+        assert session.machine.sweep_time.max() == pytest.approx(sweep / DEADLINES_PER_SWEEP)
+        every = max(sweep / DEADLINES_PER_SWEEP, shortest)
+        assert session.machine.passed[0] == pytest.approx(20_000.0 / every, rel=0.02)
+
+
 def test_deadlines_that_do_not_follow_stay():
     session, _ = make_session(aptmc.Anytime(every=8.0), processors=2)
     VirtualTime(2, targets.hold).run(session, 1_000.0)
     assert session.machine.sweep_time.max() == 8.0
     assert session.machine.passed[0] == 125
+
+
+def test_deadlines_cost_no_more_than_a_small_share_of_the_time():
+    """In real time, of a problem whose sweeps take hardly longer than an exchange."""
+    run = aptmc.sample(MODES, budget=2.0, on=aptmc.InProcess(), seed=1)
+    found = run.settings.schedule
+    assert found.every >= found.shortest > 0.0
+    assert 0.0 < run.overhead.exchanges < 0.1 * run.elapsed
+
+
+def test_virtual_time_charges_nothing_for_deadlines(found):
+    assert found.settings.schedule.shortest == 0.0
 
 
 @njit

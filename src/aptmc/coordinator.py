@@ -38,7 +38,7 @@ from aptmc.record import (
     note_chance,
     write,
 )
-from aptmc.schedule import Plan
+from aptmc.schedule import DEADLINES_PER_SWEEP, Plan
 
 NOBODY = -1
 MOST_DEADLINES = 100_000  # in one go, so that a run can be interrupted
@@ -72,7 +72,7 @@ class Coordinator(NamedTuple):
     queued: Integers  # of each pool: how many stand in it
     completed: Integers  # of each pool
     swept: Floats  # of each pool: when its last sweep was complete
-    sweep_time: Floats  # of each pool: how long a sweep takes, as far as one follows that
+    sweep_time: Floats  # of each pool: its share of a sweep's time, as far as one follows that
     passed: Integers  # one number: deadlines (or barriers) so far
     deadline: Floats  # one number: the next
 
@@ -203,7 +203,9 @@ def catch_up(
             record, streams, choose_pairs, log_weight,
         )  # fmt: skip
         passed[0] += 1
-        every = machine.sweep_time.max() if plan.follows > 0.0 else plan.every
+        every = plan.every
+        if plan.follows > 0.0:
+            every = max(machine.sweep_time.max(), plan.shortest)
         if plan.jitter > 0.0:
             rewind(streams.dial, DEADLINE, 0, first_number(machine.epoch) + passed[0])
             deadline[0] += every * (1.0 + plan.jitter * (2.0 * streams.generator.random() - 1.0))
@@ -249,11 +251,11 @@ def take_next(machine: Coordinator, pool: int) -> int:
 
 @inlined
 def follow_sweeps(machine: Coordinator, pool: int, time: float) -> None:
-    """A pool has made a sweep: move the time that one takes towards the one that this took.
+    """A pool has made a sweep: move the time between deadlines towards a share of what it took.
 
     On a logarithmic scale, so that a few sweeps that take very long do not count for much.
     """
-    took = time - machine.swept[pool]
+    took = (time - machine.swept[pool]) / DEADLINES_PER_SWEEP
     machine.swept[pool] = time
     if took > 0.0:
         machine.sweep_time[pool] *= (took / machine.sweep_time[pool]) ** machine.plan.follows

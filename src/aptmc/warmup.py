@@ -33,11 +33,14 @@ ROUNDS = 10
 SHARE = 0.25  # of the budget
 FIRST_POWERS = (1.0, 0.25, 0.06, 0.015, 0.004, 0.001, 0.0)
 FIRST_POWERS_OF_DENSITY = (1.0, 0.6, 0.35, 0.2, 0.12, 0.07, 0.04)
-FOLLOWING = 0.3  # deadlines find the time of a sweep quickly
+FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 SPREAD = 1.0
 JITTER = 0.5
 FEWEST_DRAWS = 8  # of a rung, before anything is learnt from them
+ROUNDS_REMEMBERED = 3  # by ladders of tolerances
 DEADLINES_AT_FIRST = 20.0
+# Exchanges may take a 50th of the time of whoever carries them out.
+COST_OF_DEADLINES = 0.02
 PRIOR_DRAWS = 1000
 # Autocorrelation makes chains that hand their states to one another look better than they are.
 CAUTION = 4.0
@@ -94,9 +97,11 @@ class Tuner:
         self.covariances: FloatTables = np.tile(self._first_covariance(), (len(self.levels), 1, 1))
         self.scales: Floats = np.full(len(self.levels), proposals.usual_scale(dimension))
         self.every = math.nan
+        self.shortest = 0.0  # time between deadlines that does not cost too much
         self.remembered: list[tuple[float, FloatTable]] = []  # by level: draws of the last round
         self.rounds: list[Round] = []
         self.yields: list[tuple[float, float]] = []  # by round: its length, and a log yield
+        self.curves: list[tuple[Floats, Floats]] = []  # by round: the mass within tolerances
         self.cold_draws: list[Draws] = []
 
     # --- running ------------------------------------------------------------------------------
@@ -177,8 +182,8 @@ class Tuner:
         accepted = np.full(done.size, math.nan)
         np.divide(session.record.totals[:, ACCEPTED], done * steps, out=accepted, where=done > 0)
         self._learn_proposals(rows, accepted, done)
-        if self.wishes.every_is_auto and machine.completed.min() >= machine.sweep.max():
-            self.every = float(machine.sweep_time.max())
+        if self.wishes.every_is_auto:
+            self._learn_deadlines(session, usage)
         rates = self._swap_rates(rows)
         ladder = self._ladder()
         self.rounds.append(
@@ -186,6 +191,16 @@ class Tuner:
         )
         if isinstance(self.wishes.ladder, AutoLadder):
             self._learn_ladder(self.wishes.ladder, rows, rates, by_rung[0], usage, sampling)
+
+    def _learn_deadlines(self, session: Session, usage: Usage) -> None:
+        machine, passed = session.machine, int(session.machine.passed[0])
+        if passed > 0:
+            # Virtual time charges nothing. In real time the first deadlines may be slow once.
+            cost = session.progress.exchange_seconds / passed
+            self.shortest = min(cost / COST_OF_DEADLINES, usage.elapsed / DEADLINES_AT_FIRST)
+        if machine.completed.min() >= machine.sweep.max():
+            self.every = float(machine.sweep_time.max())
+        self.every = max(self.every, self.shortest)
 
     def _learn_proposals(self, rows: list[FloatTable], accepted: Floats, done: Floats) -> None:
         dimension = self.problem.dimension
@@ -231,9 +246,9 @@ class Tuner:
         fewest, most = wish.range
         if isinstance(self.problem, Abc):
             column = value_column(self.problem.dimension)
-            curve = tolerances.mass_curve(
-                np.array(self.levels), [table[:, column] for table in rows]
-            )
+            values = [table[:, column] for table in rows]
+            self.curves.append(tolerances.mass_curve(np.array(self.levels), values))
+            curve = tolerances.averaged(self.curves[-ROUNDS_REMEMBERED:])
             coldest = self._affordable(wish, curve, cold, usage, sampling)
             new = tolerances.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
         else:
@@ -300,7 +315,12 @@ class Tuner:
         schedule = self.wishes.schedule
         if not isinstance(schedule, Anytime) or not self.wishes.every_is_auto:
             return schedule
-        return replace(schedule, every=self.every, jitter=schedule.jitter or JITTER)
+        return replace(
+            schedule,
+            every=self.every,
+            jitter=schedule.jitter or JITTER,
+            shortest=schedule.shortest or self.shortest,
+        )
 
     def _pools(self, ladder: Ladder) -> Pools:
         """So many chains that about as many wait as are in flight, or more."""
@@ -364,8 +384,12 @@ class Tuner:
         return rows
 
     def _settled(self, chains: list[Draws], width: int) -> FloatTable:
-        """The later half of the draws of a rung's chains."""
-        later = [draws.state[len(draws.state) // 2 :] for draws in chains]
+        """What the later half of the moves of a rung's chains led to.
+
+        Draws of exchanges would be the same states over and over, and look like more than they are.
+        """
+        moved = [draws.state[~draws.exchanged] for draws in chains]
+        later = [states[len(states) // 2 :] for states in moved]
         return np.concatenate(later) if later else np.empty((0, width))
 
 
