@@ -357,6 +357,22 @@ def complete(
     return True
 
 
+def moves_done(machine: Coordinator) -> Floats:
+    """By rung, how many moves were completed in this phase of the run."""
+    done = np.zeros(machine.level.size)
+    started = machine.moves - first_number(machine.epoch)
+    np.add.at(done, machine.rung, started - ~machine.waiting)
+    return done
+
+
+def mean_per_move(machine: Coordinator, record: Record, place: int) -> Floats:
+    """By rung, the mean of what completed moves have in a place of their info."""
+    done = moves_done(machine)
+    means = np.full(done.size, np.nan)
+    np.divide(record.totals[:, place], done, out=means, where=done > 0)
+    return means
+
+
 def coordinator(
     plan: Plan,
     layout: Layout,
