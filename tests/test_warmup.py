@@ -13,6 +13,10 @@ import aptmc
 from aptmc.backends import VirtualTime
 from aptmc.errors import InputError
 from aptmc.schedule import DEADLINES_PER_SWEEP
+from aptmc.store import Draws
+from aptmc.warmup import Round
+from aptmc.warmup.tuner import settled
+from tests.backends.contract import eventually
 from tests.support import targets
 from tests.support.sessions import make_session
 from tests.support.statistical import standard_errors_off
@@ -173,6 +177,76 @@ def test_a_failure_in_the_warmup_says_where():
     with pytest.raises(aptmc.MoveFailed, match="too large") as failure:
         aptmc.sample(problem, budget=5_000, on=ON, seed=3)
     assert failure.value.key is not None
+
+
+def looks_like_nothing_yet(run):
+    assert sum(draws.time.size for draws in run.chains()) == 0
+    assert run.completions == 0
+    assert run.elapsed == 0.0
+    assert run.in_flight == []
+    assert "0 draws" in repr(run)
+
+
+def test_a_failure_in_the_warmup_leaves_no_draws_of_the_posterior():
+    calls = iter(range(10**9))
+
+    def fails(theta):
+        if next(calls) > 2_000:
+            raise ValueError("that was the last one")
+        return two_modes(theta)
+
+    problem = aptmc.Tempered(fails, aptmc.Prior(x=stats.uniform(-20, 40)))
+    with pytest.raises(aptmc.MoveFailed, match="the last one") as failure:
+        aptmc.sample(problem, budget=20_000, on=ON, seed=3)
+    run = failure.value.run
+    assert run.stopped is aptmc.StopReason.FAILED
+    looks_like_nothing_yet(run)
+    assert 0 < len(run.warmup_rounds) < 10
+    (warm,) = run.chains(warmup=True)
+    assert warm.time.size > 0
+
+
+@pytest.mark.parametrize("calls", [30, 600], ids=["first round", "later round"])
+@pytest.mark.parametrize("on", [ON, aptmc.InProcess()], ids=["virtual", "in process"])
+def test_whoever_interrupts_the_warmup_gets_a_run_without_draws(calls, on):
+    counter = iter(range(10**9))
+
+    def interrupted(theta):
+        if next(counter) == calls:
+            raise KeyboardInterrupt
+        return two_modes(theta)
+
+    problem = aptmc.Tempered(interrupted, aptmc.Prior(x=stats.uniform(-20, 40)))
+    budget = 20_000 if on is ON else 600.0  # seconds, of which the first round has 0.15
+    run = aptmc.sample(problem, budget=budget, on=on, seed=3)
+    assert run.stopped is aptmc.StopReason.INTERRUPTED
+    looks_like_nothing_yet(run)
+
+
+def test_a_look_at_a_warmup_shows_no_draws_of_the_posterior():
+    with aptmc.start(MODES, budget="1 h", on=aptmc.InProcess(), seed=1) as handle:
+        eventually(lambda: len(handle.inspect().run.warmup_rounds) >= 1)
+        run = handle.inspect().run
+        assert run.stopped is aptmc.StopReason.STILL_RUNNING
+        looks_like_nothing_yet(run)
+        assert run.chains(warmup=True)[0].time.size > 0
+        assert run.settings.ladder.levels[0] == 1.0
+        looks_like_nothing_yet(handle.stop())
+
+
+def test_what_is_learnt_comes_from_the_later_half_of_the_moves():
+    states = np.arange(8.0)[:, None]
+    exchanged = np.array([False, True, False, True, False, True, False, True])
+    nothing = np.zeros(8, np.int32)
+    draws = Draws(states, np.arange(8.0), exchanged, nothing, nothing)
+    assert settled([draws, draws], 1).ravel().tolist() == [4.0, 6.0, 4.0, 6.0]
+    assert settled([], 3).shape == (0, 3)
+
+
+def test_the_barrier_of_a_round_adds_up_rejections():
+    ladder = aptmc.Ladder.powers(4)
+    rates = np.array([0.4, 0.7, math.nan])
+    assert Round(ladder, 1.0, 1, rates, np.ones(4), 1.0).barrier == pytest.approx(0.9)
 
 
 # --- frozen ---------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar, final
 
@@ -64,7 +64,15 @@ class Prepared:
         try:
             warmup = self.tuner.run(engine, self.session, self.store)
         except RunFailed as failure:
+            self._adopt(self.tuner.so_far())
             return Usage(StopReason.FAILED, 0.0, np.zeros(self.session.processors), failure)
+        self._adopt(warmup)
+        if warmup.stopped is not None:
+            return Usage(warmup.stopped, 0.0, np.zeros(self.session.processors))
+        return None
+
+    def _adopt(self, warmup: WarmUp) -> None:
+        """Make ready to sample with what a warm-up has found; none of its draws is kept here."""
         tuned, options = warmup.tuned, self.options
         self.warmup = warmup
         self.settings = self.settings._replace(
@@ -81,10 +89,7 @@ class Prepared:
             warmup.epoch,
         )  # fmt: skip
         self.session.machine.states[:] = warmup.states
-        self.session.progress.has_states = True
-        if warmup.stopped is not None:
-            return Usage(warmup.stopped, 0.0, np.zeros(self.session.processors))
-        return None
+        self.session.progress.has_states = not np.isnan(warmup.states).any()
 
     def result(self, usage: Usage) -> Run:
         """The run as it stands."""
@@ -101,6 +106,12 @@ class Prepared:
 
     def so_far(self, usage: Usage) -> Run:
         """A copy of the run as it stands, which does not change while the run goes on."""
+        if self.tuner is not None and self.warmup is None:
+            # What the warm-up has drawn so far is no part of the posterior.
+            to_come = replace(self)
+            to_come._adopt(self.tuner.so_far())
+            nothing = np.zeros(self.session.processors)
+            return to_come.result(usage._replace(elapsed=0.0, busy=nothing, present=None))
         self.session.flush()
         return Run(
             self.settings,
