@@ -67,7 +67,7 @@ def test_tolerances_are_reassigned_by_default_at_deadlines() -> None:
 
 def test_repr_shows_what_was_given() -> None:
     assert repr(Anytime(5)) == (
-        "Anytime(every=5, exchange=None, within=None, follow=False, jitter=0.0)"
+        "Anytime(every=5, exchange=None, within=None, follow=False, jitter=0.0, shortest=0.0)"
     )
     assert repr(Synchronous(2, exchange=OneRandomPair(rounds=3))) == (
         "Synchronous(moves=2, exchange=OneRandomPair(rounds=3), within=None)"
@@ -82,6 +82,13 @@ def test_deadlines_must_be_a_positive_time_apart(kind: Any, every: Any) -> None:
         kind(every)
     assert f"every must be a positive duration, got {every!r}" in str(refusal.value)
     assert 'every="10 min"' in str(refusal.value)
+
+
+@pytest.mark.parametrize("shortest", [-1.0, math.nan, "soon", None])
+def test_the_shortest_time_between_deadlines_is_a_time(shortest: Any) -> None:
+    with pytest.raises(InputError, match="shortest must be a positive duration"):
+        Anytime(1, shortest=shortest)
+    assert Anytime(1, shortest="20 ms").plan().shortest == 0.02
 
 
 @pytest.mark.parametrize("moves", [0, -1, 1.0, True, "1", None])

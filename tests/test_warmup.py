@@ -12,6 +12,11 @@ from scipy import stats
 import aptmc
 from aptmc.backends import VirtualTime
 from aptmc.errors import InputError
+from aptmc.schedule import DEADLINES_PER_SWEEP
+from aptmc.store import Draws
+from aptmc.warmup import Round
+from aptmc.warmup.tuner import settled
+from tests.backends.contract import eventually
 from tests.support import targets
 from tests.support.sessions import make_session
 from tests.support.statistical import standard_errors_off
@@ -174,6 +179,76 @@ def test_a_failure_in_the_warmup_says_where():
     assert failure.value.key is not None
 
 
+def looks_like_nothing_yet(run):
+    assert sum(draws.time.size for draws in run.chains()) == 0
+    assert run.completions == 0
+    assert run.elapsed == 0.0
+    assert run.in_flight == []
+    assert "0 draws" in repr(run)
+
+
+def test_a_failure_in_the_warmup_leaves_no_draws_of_the_posterior():
+    calls = iter(range(10**9))
+
+    def fails(theta):
+        if next(calls) > 2_000:
+            raise ValueError("that was the last one")
+        return two_modes(theta)
+
+    problem = aptmc.Tempered(fails, aptmc.Prior(x=stats.uniform(-20, 40)))
+    with pytest.raises(aptmc.MoveFailed, match="the last one") as failure:
+        aptmc.sample(problem, budget=20_000, on=ON, seed=3)
+    run = failure.value.run
+    assert run.stopped is aptmc.StopReason.FAILED
+    looks_like_nothing_yet(run)
+    assert 0 < len(run.warmup_rounds) < 10
+    (warm,) = run.chains(warmup=True)
+    assert warm.time.size > 0
+
+
+@pytest.mark.parametrize("calls", [30, 600], ids=["first round", "later round"])
+@pytest.mark.parametrize("on", [ON, aptmc.InProcess()], ids=["virtual", "in process"])
+def test_whoever_interrupts_the_warmup_gets_a_run_without_draws(calls, on):
+    counter = iter(range(10**9))
+
+    def interrupted(theta):
+        if next(counter) == calls:
+            raise KeyboardInterrupt
+        return two_modes(theta)
+
+    problem = aptmc.Tempered(interrupted, aptmc.Prior(x=stats.uniform(-20, 40)))
+    budget = 20_000 if on is ON else 600.0  # seconds, of which the first round has 0.15
+    run = aptmc.sample(problem, budget=budget, on=on, seed=3)
+    assert run.stopped is aptmc.StopReason.INTERRUPTED
+    looks_like_nothing_yet(run)
+
+
+def test_a_look_at_a_warmup_shows_no_draws_of_the_posterior():
+    with aptmc.start(MODES, budget="1 h", on=aptmc.InProcess(), seed=1) as handle:
+        eventually(lambda: len(handle.inspect().run.warmup_rounds) >= 1)
+        run = handle.inspect().run
+        assert run.stopped is aptmc.StopReason.STILL_RUNNING
+        looks_like_nothing_yet(run)
+        assert run.chains(warmup=True)[0].time.size > 0
+        assert run.settings.ladder.levels[0] == 1.0
+        looks_like_nothing_yet(handle.stop())
+
+
+def test_what_is_learnt_comes_from_the_later_half_of_the_moves():
+    states = np.arange(8.0)[:, None]
+    exchanged = np.array([False, True, False, True, False, True, False, True])
+    nothing = np.zeros(8, np.int32)
+    draws = Draws(states, np.arange(8.0), exchanged, nothing, nothing)
+    assert settled([draws, draws], 1).ravel().tolist() == [4.0, 6.0, 4.0, 6.0]
+    assert settled([], 3).shape == (0, 3)
+
+
+def test_the_barrier_of_a_round_adds_up_rejections():
+    ladder = aptmc.Ladder.powers(4)
+    rates = np.array([0.4, 0.7, math.nan])
+    assert Round(ladder, 1.0, 1, rates, np.ones(4), 1.0).barrier == pytest.approx(0.9)
+
+
 # --- frozen ---------------------------------------------------------------------------------------
 
 
@@ -239,11 +314,33 @@ def test_following_deadlines_adjust_to_a_machine_that_becomes_slower():
     assert 2.0 < session.machine.sweep_time.max() / before < 4.5
 
 
+def test_following_deadlines_are_so_many_in_a_sweep_but_not_too_many():
+    for shortest in (0.0, 10.0):
+        session, _ = make_session(aptmc.Anytime(every=8.0, follow=True, shortest=shortest))
+        VirtualTime(1, constant).run(session, 20_000.0)
+        sweep = float(session.machine.rung.size)
+        assert session.machine.sweep_time.max() == pytest.approx(sweep / DEADLINES_PER_SWEEP)
+        every = max(sweep / DEADLINES_PER_SWEEP, shortest)
+        assert session.machine.passed[0] == pytest.approx(20_000.0 / every, rel=0.02)
+
+
 def test_deadlines_that_do_not_follow_stay():
     session, _ = make_session(aptmc.Anytime(every=8.0), processors=2)
     VirtualTime(2, targets.hold).run(session, 1_000.0)
     assert session.machine.sweep_time.max() == 8.0
     assert session.machine.passed[0] == 125
+
+
+def test_deadlines_cost_no_more_than_a_small_share_of_the_time():
+    """In real time, of a problem whose sweeps take hardly longer than an exchange."""
+    run = aptmc.sample(MODES, budget=2.0, on=aptmc.InProcess(), seed=1)
+    found = run.settings.schedule
+    assert found.every >= found.shortest > 0.0
+    assert 0.0 < run.overhead.exchanges < 0.1 * run.elapsed
+
+
+def test_virtual_time_charges_nothing_for_deadlines(found):
+    assert found.settings.schedule.shortest == 0.0
 
 
 @njit

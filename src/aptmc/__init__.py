@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         RungParity,
     )
     from aptmc.handle import RunHandle
-    from aptmc.kernels import OneHit, RandomWalk
+    from aptmc.kernels import OneHit, RandomWalk, Slice
     from aptmc.keys import Key
     from aptmc.ladder import AutoLadder, Ladder
     from aptmc.pools import Paired, Partitioned, Shared
@@ -67,7 +67,7 @@ _HOME = {
         "RungParity",
     ),
     "handle": ("RunHandle",),
-    "kernels": ("OneHit", "RandomWalk"),
+    "kernels": ("OneHit", "RandomWalk", "Slice"),
     "keys": ("Key",),
     "ladder": ("AutoLadder", "Ladder"),
     "pools": ("Paired", "Partitioned", "Shared"),
@@ -109,6 +109,7 @@ __all__ = [
     "RunHandle",
     "RungParity",
     "Shared",
+    "Slice",
     "StopReason",
     "StoreDamaged",
     "StoreFailed",

@@ -39,7 +39,7 @@ from aptmc.record import (
     note_chance,
     write,
 )
-from aptmc.schedule import Plan
+from aptmc.schedule import DEADLINES_PER_SWEEP, Plan
 
 MOST_DEADLINES = 100_000  # in one go, so that a run can be interrupted
 ALL_POOLS = -1
@@ -72,7 +72,7 @@ class Coordinator(NamedTuple):
     queued: Integers  # of each pool: how many stand in it
     completed: Integers  # of each pool
     swept: Floats  # of each pool: when its last sweep was complete
-    sweep_time: Floats  # of each pool: how long a sweep takes, as far as one follows that
+    sweep_time: Floats  # of each pool: its share of a sweep's time, as far as one follows that
     passed: Integers  # one number: deadlines (or barriers) so far
     deadline: Floats  # one number: the next
 
@@ -205,7 +205,9 @@ def catch_up(
             record, streams, choose_pairs, log_weight,
         )  # fmt: skip
         passed[0] += 1
-        every = machine.sweep_time.max() if plan.follows > 0.0 else plan.every
+        every = plan.every
+        if plan.follows > 0.0:
+            every = max(machine.sweep_time.max(), plan.shortest)
         if plan.jitter > 0.0:
             rewind(streams.dial, DEADLINE, 0, first_number(machine.epoch) + passed[0])
             deadline[0] += every * (1.0 + plan.jitter * (2.0 * streams.generator.random() - 1.0))
@@ -251,11 +253,11 @@ def take_next(machine: Coordinator, pool: int) -> int:
 
 @inlined
 def follow_sweeps(machine: Coordinator, pool: int, time: float) -> None:
-    """A pool has made a sweep: move the time that one takes towards the one that this took.
+    """A pool has made a sweep: move the time between deadlines towards a share of what it took.
 
     On a logarithmic scale, so that a few sweeps that take very long do not count for much.
     """
-    took = time - machine.swept[pool]
+    took = (time - machine.swept[pool]) / DEADLINES_PER_SWEEP
     machine.swept[pool] = time
     if took > 0.0:
         machine.sweep_time[pool] *= (took / machine.sweep_time[pool]) ** machine.plan.follows
@@ -357,6 +359,22 @@ def complete(
             record, streams, choose_pairs, choose_pairs_within, log_weight,
         )  # fmt: skip
     return True
+
+
+def moves_done(machine: Coordinator) -> Floats:
+    """By rung, how many moves were completed in this phase of the run."""
+    done = np.zeros(machine.level.size)
+    started = machine.moves - first_number(machine.epoch)
+    np.add.at(done, machine.rung, started - ~machine.waiting)
+    return done
+
+
+def mean_per_move(machine: Coordinator, record: Record, place: int) -> Floats:
+    """By rung, the mean of what completed moves have in a place of their info."""
+    done = moves_done(machine)
+    means = np.full(done.size, np.nan)
+    np.divide(record.totals[:, place], done, out=means, where=done > 0)
+    return means
 
 
 def coordinator(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self, final
 
 import numpy as np
@@ -88,7 +88,19 @@ class Prepared:
             assert self.first_round is not None
             warmup = self.tuner.run(engine, self.session, self.first_round)
         except RunFailed as failure:
+            self._adopt(self.tuner.so_far())
             return Usage(StopReason.FAILED, 0.0, np.zeros(self.session.processors), failure)
+        self._adopt(warmup)
+        if isinstance(self.store, DiskStore):
+            for draws in warmup.draws:
+                self.store.append_warmup(draws, chain=0)
+            self.save(Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(self.session.processors)))
+        if warmup.stopped is not None:
+            return Usage(warmup.stopped, 0.0, np.zeros(self.session.processors))
+        return None
+
+    def _adopt(self, warmup: WarmUp) -> None:
+        """Make ready to sample with what a warm-up has found; none of its draws is kept here."""
         tuned, options = warmup.tuned, self.options
         self.warmup = warmup
         self.settings = self.settings._replace(
@@ -103,14 +115,8 @@ class Prepared:
             options.keep, self.settings.seed, self.store, options.thin, options.log_events,
             warmup.epoch,
         )  # fmt: skip
-        self.session.begin_from(warmup.states)
-        if isinstance(self.store, DiskStore):
-            for draws in warmup.draws:
-                self.store.append_warmup(draws, chain=0)
-            self.save(Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(self.session.processors)))
-        if warmup.stopped is not None:
-            return Usage(warmup.stopped, 0.0, np.zeros(self.session.processors))
-        return None
+        if not np.isnan(warmup.states).any():
+            self.session.begin_from(warmup.states)
 
     def result(self, usage: Usage) -> Run:
         """The run as it stands."""
@@ -128,6 +134,12 @@ class Prepared:
 
     def so_far(self, usage: Usage) -> Run:
         """A copy of the run as it stands, which does not change while the run goes on."""
+        if self.tuner is not None and self.warmup is None:
+            # What the warm-up has drawn so far is no part of the posterior.
+            to_come = replace(self)
+            to_come._adopt(self.tuner.so_far())
+            nothing = np.zeros(self.session.processors)
+            return to_come.result(usage._replace(elapsed=0.0, busy=nothing, present=None))
         self.session.flush()
         machine, record = frozen(self.session.machine, self.session.record)
         return Run(

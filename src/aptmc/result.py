@@ -14,7 +14,7 @@ from aptmc.backends import Backend
 from aptmc.backends.session import Overhead, Usage
 from aptmc.chain import ACCEPTED, FAILURES, HOLD_TIME, SIMULATIONS, WORK, value_column
 from aptmc.compiled import Floats, FloatTable, Integers
-from aptmc.coordinator import Coordinator
+from aptmc.coordinator import Coordinator, mean_per_move
 from aptmc.diagnostics import (
     Evidence,
     Summary,
@@ -147,21 +147,12 @@ class Run:
     @property
     def acceptance_rates(self) -> Floats:
         """By rung, the share of local steps that were accepted."""
-        return self._per_move(ACCEPTED) / self.steps_per_move
+        return mean_per_move(self._machine, self._record, ACCEPTED) / self.steps_per_move
 
     @property
     def hold_times(self) -> Floats:
         """By rung, the mean time that a completed move took."""
-        return self._per_move(HOLD_TIME)
-
-    def _per_move(self, place: int) -> Floats:
-        machine = self._machine
-        done = machine.moves - first_number(machine.epoch) - ~machine.waiting
-        moves = np.zeros(self.settings.ladder.rungs)
-        np.add.at(moves, machine.rung, done)
-        means = np.full(moves.size, np.nan)
-        np.divide(self._record.totals[:, place], moves, out=means, where=moves > 0)
-        return means
+        return mean_per_move(self._machine, self._record, HOLD_TIME)
 
     @property
     def simulations(self) -> int:

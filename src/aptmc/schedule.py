@@ -16,8 +16,10 @@ from aptmc.exchange.rules import Alternating, Reassignment, Rule
 from aptmc.pools import Layout
 
 AUTO = "auto"
-# How far the time between deadlines moves, at each sweep, towards the time that the sweep took.
+# How far the time between deadlines moves, at each sweep, towards its share of that sweep's time.
 FOLLOWING = 0.03
+# Measured: docs/tuning.md. Exchanges are cheap, and the more of them the better, up to about this.
+DEADLINES_PER_SWEEP = 16
 
 
 class Plan(NamedTuple):
@@ -30,6 +32,7 @@ class Plan(NamedTuple):
     rounds_within_pool: int  # after each sweep of a pool; 0: none
     follows: float = 0.0  # how fast deadlines follow the time that a sweep takes; 0: not at all
     jitter: float = 0.0  # by how much of `every` deadlines come earlier or later, at random
+    shortest: float = 0.0  # time between deadlines that follow, however fast sweeps become
 
 
 class Schedule(ABC):
@@ -61,12 +64,14 @@ class Anytime(Schedule):
     No processor ever waits, and no bias arises (Algorithms 1 and 3).
 
     :param every: time between deadlines, in seconds (or units of virtual time) or in words; "auto":
-        about the time that a sweep of the slowest pool takes, found in the warm-up
+        a 16th of the time that a sweep of the slowest pool takes, found in the warm-up
     :param follow: go on to follow that time, slowly, for machines that become slower or faster in
         mid-run. Deadlines that depend on past hold times are exact only in the limit
     :param jitter: let deadlines come up to this share of `every` earlier or later, at random. Where
         all moves take equally long, chains can march in step with deadlines, and some would never
         meet. "auto" deadlines have a jitter of a half
+    :param shortest: time between deadlines that follow, however fast sweeps become, in seconds or
+        in words. "auto" deadlines keep it at 50 times what one costs
     :param exchange: which waiting chains are paired at a deadline; by default `Alternating` on a
         ladder of powers and `Reassignment` on one of tolerances, which did best
         (docs/lotka_volterra.md)
@@ -79,10 +84,13 @@ class Anytime(Schedule):
     within: Rule | None = field(default=None, kw_only=True)
     follow: bool = field(default=False, kw_only=True)
     jitter: float = field(default=0.0, kw_only=True)
+    shortest: float | str = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.every != AUTO:
             duration(self.every, "every")
+        if self.shortest != 0.0:
+            duration(self.shortest, "shortest")
         if not isinstance(self.jitter, int | float) or not 0.0 <= self.jitter <= 1.0:
             raise InputError(f"jitter must be a share between 0 and 1, got {self.jitter!r}")
 
@@ -94,7 +102,8 @@ class Anytime(Schedule):
         follows = FOLLOWING if self.follow else 0.0
         rounds = 1 if self.exchange is None else self.exchange.rounds
         within = _rounds(self.within)
-        return Plan(every, 0, False, rounds, within, follows, float(self.jitter))
+        shortest = 0.0 if self.shortest == 0.0 else duration(self.shortest, "shortest")
+        return Plan(every, 0, False, rounds, within, follows, float(self.jitter), shortest)
 
     def check(self, layout: Layout) -> None:
         """Each pool must keep a chain waiting, and two must wait somewhere."""

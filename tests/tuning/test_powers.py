@@ -85,7 +85,3 @@ def test_the_number_of_rungs_keeps_its_bounds():
         0.5,
         0.0,
     )
-
-
-def test_the_barrier_adds_up_rejections():
-    assert powers.barrier(np.array([0.4, 0.7, math.nan])) == pytest.approx(0.9)

@@ -56,6 +56,61 @@ def test_simulations_at_an_infinite_distance_are_no_trouble():
     assert tolerances.log_mass_within(1e9, curve) == pytest.approx(math.log(0.05), abs=0.3)
 
 
+def test_where_most_distances_are_infinite_the_other_rungs_are_spaced_by_themselves():
+    """The step from the prior is as large as it must be; it does not count for the others."""
+    levels = np.array([0.01, 0.1, 0.5, math.inf])
+    seen = [distances(level) for level in levels]
+    seen[-1] = np.where(RNG.random(4000) < 0.05, seen[-1], math.inf)
+    curve = tolerances.mass_curve(levels, seen)
+    ladder = tolerances.respaced(curve, 0.01, 0.4, fewest=2, most=40)
+    assert ladder[-1] == math.inf
+    mass = [-math.expm1(-level) for level in ladder[:-1]]
+    assert mass[-1] > 0.9
+    rates = [colder / warmer for colder, warmer in pairwise(mass)]
+    assert all(abs(rate - 0.4) < 0.1 for rate in rates)
+    assert len(tolerances.respaced(curve, 0.01, 0.4, fewest=2, most=4)) == 4
+
+
+def noisy_curve() -> tuple[np.ndarray, np.ndarray]:
+    return tolerances.mass_curve(LADDER, [distances(level, 100) for level in LADDER])
+
+
+def test_curves_of_several_rounds_are_less_noisy_together():
+    exact = math.log(-math.expm1(-0.01))
+    errors = {1: [], 3: []}
+    for _ in range(200):
+        curves = [noisy_curve() for _ in range(3)]
+        for count, found in errors.items():
+            curve = tolerances.averaged(curves[-count:])
+            found.append(tolerances.log_mass_within(0.01, curve) - exact)
+    # Weights 1, 1/2, 1/4 leave 3/7 of the variance.
+    assert np.mean(np.square(errors[3])) < 0.7 * np.mean(np.square(errors[1]))
+    assert abs(np.mean(errors[3])) < 0.2
+
+
+def test_an_average_reaches_as_far_as_the_last_curve():
+    earlier = tolerances.mass_curve(np.array([math.inf]), [distances(math.inf)])
+    tolerance, mass = tolerances.averaged([earlier, CURVE])
+    assert tolerance[0] == math.inf
+    assert mass[0] == 0.0
+    assert tolerance.min() == CURVE[0].min()
+    exact = math.log(-math.expm1(-0.01))
+    assert tolerances.log_mass_within(0.01, (tolerance, mass)) == pytest.approx(exact, abs=0.15)
+
+
+def test_an_average_of_one_curve_is_that_curve():
+    tolerance, mass = tolerances.averaged([CURVE])
+    for level in (0.01, 0.1, 1.0):
+        assert tolerances.log_mass_within(level, (tolerance, mass)) == pytest.approx(
+            tolerances.log_mass_within(level, CURVE), abs=0.02
+        )
+
+
+def test_an_average_without_finite_distances_is_the_last_curve():
+    nothing = (np.array([math.inf]), np.array([0.0]))
+    assert tolerances.averaged([CURVE, nothing])[0].tolist() == [math.inf]
+
+
 def test_no_tolerance_is_ventured_that_only_few_draws_support():
     few = tolerances.mass_curve(np.array([math.inf]), [distances(math.inf, 30)])
     assert np.isfinite(few[0]).sum() <= 30 - tolerances.FEWEST_WITHIN + 1

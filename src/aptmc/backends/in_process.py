@@ -8,7 +8,7 @@ import numpy as np
 
 from aptmc.backends.base import Backend
 from aptmc.backends.control import Control, Crew
-from aptmc.backends.session import Session, Usage
+from aptmc.backends.session import Overhead, Session, Usage
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import RunFailed, StopReason
 from aptmc.record import NOBODY
@@ -78,4 +78,5 @@ class InProcess(Backend):
         except RunFailed as error:
             stopped, failure = StopReason.FAILED, error
         session.progress.elapsed = now
-        return Usage(stopped, now - began, np.array([busy]), failure)
+        overhead = Overhead(exchanges=session.progress.exchange_seconds)
+        return Usage(stopped, now - began, np.array([busy]), failure, overhead=overhead)

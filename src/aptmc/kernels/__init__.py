@@ -3,5 +3,6 @@
 from aptmc.kernels.base import Kernel
 from aptmc.kernels.one_hit import OneHit
 from aptmc.kernels.random_walk import RandomWalk
+from aptmc.kernels.slice import Slice
 
-__all__ = ["Kernel", "OneHit", "RandomWalk"]
+__all__ = ["Kernel", "OneHit", "RandomWalk", "Slice"]

@@ -23,6 +23,7 @@ from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, at_speed
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS, Kernel
+from aptmc.kernels.densities import density_problem
 from aptmc.kernels.priors import draw_nothing, prior_functions
 from aptmc.kernels.proposals import (
     Scale,
@@ -33,7 +34,6 @@ from aptmc.kernels.proposals import (
 )
 from aptmc.ladder import Ladder
 from aptmc.problem import Problem, Tempered
-from aptmc.problem.density import DensityProblem
 
 # Places in the tuning after the number of steps.
 SPREAD, FACTOR = 1, 2
@@ -75,14 +75,14 @@ class RandomWalk(Kernel):
 
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """The number of steps, their spread, then the factor of the covariance row by row."""
-        names, rungs = _density(problem).names, ladder.rungs
+        names, rungs = density_problem(problem, "RandomWalk").names, ladder.rungs
         factors = proposal_factors(self.scale, self.covariance, names, rungs)
         common = np.tile([float(self.steps), float(self.spread)], (rungs, 1))
         return np.column_stack([common, factors.reshape(rungs, -1)])
 
     def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
         """Random walk Metropolis."""
-        density = _density(problem)
+        density = density_problem(problem, "RandomWalk")
         dimension, log_weight = density.dimension, density.log_weight()
         evaluate = density.evaluation(compiled=compiled)
         propose = at_speed(propose_normal, compiled=compiled)
@@ -146,12 +146,3 @@ class RandomWalk(Kernel):
         if self.steps > 1:
             options.append(f"steps={self.steps}")
         return f"RandomWalk({', '.join(options)})"
-
-
-def _density(problem: Problem) -> DensityProblem:
-    if not isinstance(problem, DensityProblem):
-        raise InputError(
-            f"RandomWalk needs a density, got a problem of kind {type(problem).__name__}: "
-            "use aptmc.OneHit for a simulator"
-        )
-    return problem

@@ -39,11 +39,6 @@ def distance(rate: float) -> float:
     return float(-2.0 * ndtri(0.5 * min(max(rate, SMALLEST_RATE), 1.0)))
 
 
-def barrier(rates: Floats) -> float:
-    """The communication barrier: the rejection rates of all neighbours added up."""
-    return float(np.nansum(1.0 - rates))
-
-
 def respaced(
     powers: Floats, rates: Floats, target: float, *, fewest: int, most: int
 ) -> tuple[float, ...]:

@@ -73,9 +73,47 @@ def respaced(
 ) -> tuple[float, ...]:
     """A ladder down to a tolerance, on which neighbours swap about as often as wanted."""
     depth = log_mass_within(coldest, curve)
-    steps = math.ceil(depth / math.log(target) - ROUNDING)
-    rungs = int(np.clip(steps + 1, fewest, most))
-    levels = [tolerance_with(depth * share, curve) for share in np.linspace(1.0, 0.0, rungs)]
+    top = _log_mass_of_all_finite(curve)
+    # Where few simulations from the prior have a distance at all, no rung can lie in between.
+    is_apart = depth < top < math.log(target)
+    start = top if is_apart else 0.0
+    steps = math.ceil((depth - start) / math.log(target) - ROUNDING)
+    rungs = int(np.clip(steps + 1 + is_apart, fewest, most)) - is_apart
+    masses = np.linspace(depth, start, rungs).tolist()
+    levels = [tolerance_with(log_mass, curve) for log_mass in masses] + [math.inf] * is_apart
     levels[0] = coldest
     distinct = sorted({level for level in levels if level >= coldest})
     return tuple(distinct)
+
+
+def averaged(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """The last of several curves, smoothed by the slopes of those before it.
+
+    Each was made in a round twice as long as the one before, and counts twice as much.
+    """
+    tolerances, masses = curves[-1]
+    finite = np.isfinite(tolerances)
+    grid = np.unique(tolerances[finite])
+    if grid.size == 0:
+        return tolerances, masses
+    slopes, weights = np.zeros(grid.size), np.zeros(grid.size)
+    for age, (other, mass) in enumerate(reversed(curves)):
+        known, first = np.unique(other[np.isfinite(other)], return_index=True)
+        if known.size == 0:
+            continue
+        at_grid = np.interp(grid, known, mass[np.isfinite(other)][first])
+        # The last is the step from the hottest rung; below what a curve has seen it says nothing.
+        steps = np.append(np.diff(at_grid), -at_grid[-1])
+        weight = np.where(grid >= known[0], 0.5**age, 0.0)
+        slopes += weight * steps
+        weights += weight
+    smooth = -np.cumsum((slopes / weights)[::-1])
+    if finite.all():
+        return grid[::-1], smooth
+    return np.append(math.inf, grid[::-1]), np.append(0.0, smooth)
+
+
+def _log_mass_of_all_finite(curve: tuple[Floats, Floats]) -> float:
+    tolerances, masses = curve
+    finite = np.isfinite(tolerances)
+    return float(masses[finite].max()) if finite.any() and not finite.all() else 0.0

@@ -1,0 +1,80 @@
+"""Warming up on ladders of powers."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import numpy as np
+
+from aptmc.chain import value_column
+from aptmc.compiled import Floats, FloatTable, FloatTables
+from aptmc.errors import InputError
+from aptmc.kernels import Kernel, RandomWalk
+from aptmc.ladder import AutoLadder, Ladder
+from aptmc.problem import Tempered
+from aptmc.problem.density import DensityProblem
+from aptmc.tuning import powers
+from aptmc.warmup.approach import Approach, Seen, scale_of, spread_of_prior
+
+FIRST_POWERS = (1.0, 0.25, 0.06, 0.015, 0.004, 0.001, 0.0)
+FIRST_POWERS_OF_DENSITY = (1.0, 0.6, 0.35, 0.2, 0.12, 0.07, 0.04)
+SPREAD = 1.0
+
+
+@final
+class PowersApproach(Approach):
+    """For problems with a likelihood or a density."""
+
+    tunes_scales = True
+
+    def __init__(self, problem: DensityProblem) -> None:
+        self.problem = problem
+        self.column = value_column(problem.dimension)
+
+    def first_levels(self) -> tuple[float, ...]:
+        """Down to the prior; without one, to where most densities are flat enough."""
+        has_prior = isinstance(self.problem, Tempered)
+        return FIRST_POWERS if has_prior else FIRST_POWERS_OF_DENSITY
+
+    def ladder(self, levels: tuple[float, ...]) -> Ladder:
+        """Of powers."""
+        return Ladder(levels, kind="powers")
+
+    def first_covariance(self, rng: np.random.Generator) -> FloatTable:
+        """The prior's, if there is one."""
+        if isinstance(self.problem, Tempered):
+            return spread_of_prior(self.problem.prior, rng)
+        return np.eye(self.problem.dimension)
+
+    def kernel(self, covariances: FloatTables, scales: Floats) -> Kernel:
+        """A random walk with steps of many sizes."""
+        return RandomWalk(covariance=covariances * (scales**2)[:, None, None], spread=SPREAD)
+
+    def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:
+        """From the log likelihoods of all pairs of draws."""
+        values = [table[:, self.column] for table in rows]
+        rates = [
+            powers.swap_rate(values[rung], values[rung + 1], levels[rung], levels[rung + 1])
+            for rung in range(len(rows) - 1)
+        ]
+        return np.array(rates, dtype=float)
+
+    def respaced(self, wish: AutoLadder, seen: Seen, rates: Floats) -> tuple[float, ...]:
+        """Between the same ends."""
+        fewest, most = wish.range
+        levels = np.array(seen.levels)
+        return powers.respaced(levels, rates, wish.swap_rate, fewest=fewest, most=most)
+
+    def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:
+        """From the nearest level; a likelihood of zero is possible in the prior only."""
+        old = np.array([other for other, _ in remembered])
+        place = int(np.abs(scale_of(old) - scale_of(np.array([level]))).argmin())
+        rows = remembered[place][1]
+        rows = rows[rows[:, self.column] > -math.inf] if level > 0.0 else rows
+        if len(rows) == 0:
+            raise InputError(
+                "no state of positive likelihood was seen in the warm-up: give a prior "
+                "(or a start) that is nearer to where the likelihood is"
+            )
+        return rows

@@ -1,0 +1,109 @@
+"""Warming up on ladders of tolerances."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import numpy as np
+
+from aptmc.chain import value_column
+from aptmc.compiled import Floats, FloatTable, FloatTables
+from aptmc.diagnostics import effective_sample_size
+from aptmc.errors import InputError
+from aptmc.kernels import Kernel, OneHit
+from aptmc.ladder import AutoLadder, Ladder
+from aptmc.problem import Abc
+from aptmc.tuning import tolerances
+from aptmc.warmup.approach import FEWEST_DRAWS, Approach, Seen, spread_of_prior
+
+ROUNDS_REMEMBERED = 3
+# Autocorrelation makes chains that hand their states to one another look better than they are.
+CAUTION = 4.0
+
+
+@final
+class TolerancesApproach(Approach):
+    """For problems with a simulator."""
+
+    # A step can be no more acceptable than simulations hit, whatever its size.
+    tunes_scales = False
+
+    def __init__(self, problem: Abc) -> None:
+        self.problem = problem
+        self.column = value_column(problem.dimension)
+        self.curves: list[tuple[Floats, Floats]] = []  # by round: the mass within tolerances
+        self.yields: list[tuple[float, float]] = []  # by round: its length, and a log yield
+
+    def first_levels(self) -> tuple[float, ...]:
+        """The prior alone."""
+        return (math.inf,)
+
+    def ladder(self, levels: tuple[float, ...]) -> Ladder:
+        """Of tolerances."""
+        return Ladder(levels, kind="tolerances")
+
+    def first_covariance(self, rng: np.random.Generator) -> FloatTable:
+        """The prior's."""
+        return spread_of_prior(self.problem.prior, rng)
+
+    def kernel(self, covariances: FloatTables, scales: Floats) -> Kernel:
+        """One simulation for each step that the prior allows."""
+        return OneHit(covariance=covariances * (scales**2)[:, None, None])
+
+    def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:
+        """The share of a rung's draws within the next tolerance."""
+        rates = np.full(len(rows) - 1, math.nan)
+        for rung, warmer in enumerate(rows[1:]):
+            if len(warmer) > 0:
+                within = np.count_nonzero(warmer[:, self.column] <= levels[rung])
+                rates[rung] = within / len(warmer)
+        return rates
+
+    def respaced(self, wish: AutoLadder, seen: Seen, rates: Floats) -> tuple[float, ...]:
+        """From the prior down to what is wanted, or can be afforded, and was seen."""
+        fewest, most = wish.range
+        values = [table[:, self.column] for table in seen.rows]
+        self.curves.append(tolerances.mass_curve(np.array(seen.levels), values))
+        curve = tolerances.averaged(self.curves[-ROUNDS_REMEMBERED:])
+        coldest = self._coldest(wish, curve, seen)
+        return tolerances.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
+
+    def _coldest(self, wish: AutoLadder, curve: tuple[Floats, Floats], seen: Seen) -> float:
+        reach = float(curve[0].min())  # no further than draws have been seen
+        if wish.coldest is not None:
+            return max(wish.coldest, reach)
+        present = seen.levels[0]
+        series = [draws.state for draws in seen.cold if len(draws.state) >= FEWEST_DRAWS]
+        if not series or math.isinf(present):
+            return reach
+        effective = min(
+            effective_sample_size([state[:, parameter] for state in series])
+            for parameter in range(self.problem.dimension)
+        )
+        distinct = sum(len(np.unique(state[:, 0])) for state in series)
+        # The cost of an effective draw grows about as the mass within the tolerance shrinks, so
+        # what is the same in all rounds is the yield: effective draws per time and mass.
+        rate = max(min(effective, distinct), 1.0) / CAUTION / seen.elapsed
+        log_mass = tolerances.log_mass_within(present, curve)
+        self.yields.append((seen.elapsed, math.log(rate) - log_mass))
+        weights, log_yields = zip(*self.yields, strict=True)
+        log_yield = float(np.average(log_yields, weights=weights))
+        wanted = math.log(wish.effective_draws / max(seen.sampling, 1e-300)) - log_yield
+        return max(tolerances.tolerance_with(min(wanted, -0.1), curve), reach)
+
+    def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:
+        """Draws within the tolerance, from the coldest rung that has some."""
+        for tolerance, rows in remembered:
+            if tolerance >= level:
+                rows = rows[rows[:, self.column] <= level]
+                if len(rows) > 0:
+                    return rows
+        rows = np.concatenate([rows for _, rows in remembered])
+        rows = rows[rows[:, self.column] <= level]
+        if len(rows) == 0:
+            raise InputError(
+                f"no simulation came within tolerance {level:g} in the warm-up: use a longer "
+                "budget, or larger tolerances"
+            )
+        return rows
