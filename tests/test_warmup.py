@@ -238,7 +238,9 @@ def test_what_is_learnt_comes_from_the_later_half_of_the_moves():
     states = np.arange(8.0)[:, None]
     exchanged = np.array([False, True, False, True, False, True, False, True])
     nothing = np.zeros(8, np.int32)
-    draws = Draws(states, np.arange(8.0), exchanged, nothing, nothing)
+    draws = Draws(
+        states, np.arange(8.0), exchanged, nothing, nothing, nothing, states[:, 0], states[:, 0]
+    )
     assert settled([draws, draws], 1).ravel().tolist() == [4.0, 6.0, 4.0, 6.0]
     assert settled([], 3).shape == (0, 3)
 

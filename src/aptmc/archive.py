@@ -16,7 +16,7 @@ from aptmc.__about__ import __version__
 from aptmc.backends import Backend, Processes
 from aptmc.errors import InputError
 from aptmc.fingerprint import fingerprint, python_version
-from aptmc.ladder import Ladder
+from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Pools
 from aptmc.problem import Problem
 
@@ -24,7 +24,7 @@ from aptmc.problem import Problem
 KNOWN = {
     kind.__name__: kind
     for kind in [
-        Ladder,
+        Ladder, AutoLadder,
         pools.Shared, pools.Partitioned, pools.Paired,
         schedule.Anytime, schedule.Synchronous, schedule.Uncorrected,
         *(getattr(kernels, name) for name in kernels.__all__ if name != "Kernel"),

@@ -17,8 +17,8 @@ from aptmc.backends.control import Control, Crew, WorkerStatus
 from aptmc.backends.session import Session, Usage
 from aptmc.errors import RunFailed, StopReason
 from aptmc.result import Run, Settings
-from aptmc.saving import SAMPLING, WARMING_UP, Options, contents, with_earlier
-from aptmc.store import DiskStore, MemoryStore, Store
+from aptmc.saving import Options, contents, tuner_contents, with_earlier
+from aptmc.store import DiskStore, Draws, MemoryStore, Store
 from aptmc.warmup import Tuner, WarmUp
 
 
@@ -61,11 +61,12 @@ class Prepared:
             return
 
         def save(crew: Crew) -> None:
-            self.session.flush()
-            self.save(crew.usage(), under_way=True)
+            if not self.is_warming_up:  # which is saved after each round
+                self.session.flush()
+                self.save(crew.usage(), under_way=True)
 
         with closing(self.store):
-            self.save(Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(self.session.processors)))
+            self.save(_nothing_yet(self.session))
             control.regularly(self.options.save_every, save)
             yield
 
@@ -73,12 +74,19 @@ class Prepared:
         """Write a checkpoint, if the store is on disk."""
         if not isinstance(self.store, DiskStore):
             return
-        phase = WARMING_UP if self.tuner is not None and self.warmup is None else SAMPLING
         total = with_earlier(usage, self.earlier)
-        notes, arrays = contents(self.settings, self.session, total, self.warmup, phase)
+        notes, arrays = contents(self.settings, self.session, total, self.warmup)
+        if self.is_warming_up:
+            assert self.tuner is not None
+            notes["tuner"] = tuner_contents(self.tuner)
         if under_way:  # the session learns how long it took when it ends
             notes["session"]["elapsed"] += usage.elapsed
         self.store.save(notes, arrays)
+
+    @property
+    def is_warming_up(self) -> bool:
+        """Whether settings are still being found, or were when the run was stopped."""
+        return self.tuner is not None and (self.warmup is None or self.warmup.stopped is not None)
 
     def _warm_up(self, engine: Engine) -> Usage | None:
         """Find the settings that were not given. A usage means that the run ended there."""
@@ -86,18 +94,21 @@ class Prepared:
             return None
         try:
             assert self.first_round is not None
-            warmup = self.tuner.run(engine, self.session, self.first_round)
+            warmup = self.tuner.run(engine, self.session, self.first_round, self._after_round)
         except RunFailed as failure:
             self._adopt(self.tuner.so_far())
             return Usage(StopReason.FAILED, 0.0, np.zeros(self.session.processors), failure)
         self._adopt(warmup)
-        if isinstance(self.store, DiskStore):
-            for draws in warmup.draws:
-                self.store.append_warmup(draws, chain=0)
-            self.save(Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(self.session.processors)))
+        self.save(_nothing_yet(self.session))
         if warmup.stopped is not None:
-            return Usage(warmup.stopped, 0.0, np.zeros(self.session.processors))
+            return _nothing_yet(self.session)._replace(stopped=warmup.stopped)
         return None
+
+    def _after_round(self, draws: list[Draws]) -> None:
+        if isinstance(self.store, DiskStore):
+            for mine in draws:
+                self.store.append_warmup(mine, chain=0)
+            self.save(_nothing_yet(self.session))
 
     def _adopt(self, warmup: WarmUp) -> None:
         """Make ready to sample with what a warm-up has found; none of its draws is kept here."""
@@ -152,6 +163,10 @@ class Prepared:
             self.warmup,
             self.session.progress.first_states,
         )
+
+
+def _nothing_yet(session: Session) -> Usage:
+    return Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(session.processors))
 
 
 class Inspection(NamedTuple):

@@ -245,7 +245,7 @@ def _prepare(
     if wishes.needs_warmup:
         tuner = Tuner(problem, wishes, backend.processors, seed, length)
         tuned = tuner.tuned_at_first(seconds)
-        session = tuner.session(memory, 0)
+        session = tuner.session(memory)
         length = 0.0  # draws of the warm-up never get among the others
     else:
         assert isinstance(wishes.ladder, Ladder)

@@ -22,11 +22,11 @@ from aptmc.compiled import Floats
 from aptmc.errors import StopReason
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
+from aptmc.problem import Problem
 from aptmc.result import Run, Settings
 from aptmc.store import Checkpoint, DiskStore
-from aptmc.warmup import Round, Tuned, WarmUp
-
-WARMING_UP, SAMPLING = "warm-up", "sampling"
+from aptmc.tuning.wishes import Wishes
+from aptmc.warmup import Round, Tuned, Tuner, WarmUp
 
 
 class Options(NamedTuple):
@@ -53,12 +53,11 @@ def description(settings: Settings, options: Options) -> dict[str, Any]:
 
 
 def contents(
-    settings: Settings, session: Session, usage: Usage, warmup: WarmUp | None, phase: str
+    settings: Settings, session: Session, usage: Usage, warmup: WarmUp | None
 ) -> tuple[dict[str, Any], Arrays]:
     """Notes and arrays of a checkpoint. The record must have been emptied."""
     notes, arrays = snapshot(session)
     saved = {
-        "phase": phase,
         "settings": {
             "budget": settings.budget,
             "warmup": settings.warmup,
@@ -82,6 +81,32 @@ def contents(
     if usage.present is not None:
         arrays["usage/present"] = usage.present
     return saved, arrays
+
+
+def tuner_contents(tuner: Tuner) -> dict[str, Any]:
+    """What a warm-up that is under way was to find, and what it has learnt so far."""
+    memory = {name: to_json(value) for name, value in tuner.memory().items() if name != "rounds"}
+    return {
+        "wishes": {name: to_json(value) for name, value in tuner.wishes._asdict().items()},
+        "length": tuner.length,
+        "memory": memory | {"rounds": [_round_to_json(part) for part in tuner.rounds]},
+    }
+
+
+def tuner_in(checkpoint: Checkpoint, problem: Problem, processors: int, **instead: Any) -> Tuner:
+    """A tuner that goes on after the rounds of a stored one."""
+    said = checkpoint.notes["tuner"]
+    wishes = {
+        name: instead.get(name) or from_json(value, name) for name, value in said["wishes"].items()
+    }
+    seed = int(checkpoint.description["seed"])
+    tuner = Tuner(problem, Wishes(**wishes), processors, seed, said["length"])
+    memory = {
+        name: from_json(value, name) for name, value in said["memory"].items() if name != "rounds"
+    }
+    rounds = [_round_from_json(part) for part in said["memory"]["rounds"]]
+    tuner.recall(memory | {"rounds": rounds})
+    return tuner
 
 
 def usage_in(checkpoint: Checkpoint) -> Usage:
@@ -162,7 +187,8 @@ def stored_run(store: DiskStore, checkpoint: Checkpoint) -> Run:
     )
     keep, thin = store.description["keep"], int(store.description["thin"])
     record = build_record(tuned.ladder, layout, store.width, keep, 0, thin)
-    restore_tables(machine, record, arrays)
+    if "tuner" not in said:  # draws of the warm-up are none of the posterior
+        restore_tables(machine, record, arrays)
     usage = usage_in(checkpoint)
     return Run(
         settings, machine, record, store, usage, arrays["tuning"],
@@ -172,9 +198,10 @@ def stored_run(store: DiskStore, checkpoint: Checkpoint) -> Run:
 
 def warmup_in(store: DiskStore, said: dict[str, Any]) -> WarmUp | None:
     """What is kept of the warm-up."""
-    if not said["warmed_up"]:
+    rounds = said["tuner"]["memory"]["rounds"] if "tuner" in said else said["rounds"]
+    if not rounds and not said["warmed_up"]:
         return None
-    rounds = [_round_from_json(part) for part in said["rounds"]]
+    rounds = [_round_from_json(part) for part in rounds]
     nothing = np.empty((0, store.width))
     draws = [store.warmup(0)]
     return WarmUp(None, nothing, rounds, draws, None, int(said["epoch"]))  # type: ignore[arg-type]

@@ -25,17 +25,17 @@ from aptmc.processors import processors_available
 from aptmc.record import Record
 from aptmc.result import Run, Settings
 from aptmc.saving import (
-    WARMING_UP,
     Options,
     layout_in,
     session_snapshot,
     stored_run,
     tuned_in,
+    tuner_in,
     usage_in,
     warmup_in,
 )
 from aptmc.schedule import Schedule
-from aptmc.store import Checkpoint, DiskStore, Draws, Rows
+from aptmc.store import Checkpoint, DiskStore, Draws, MemoryStore, Rows
 from aptmc.store.base import rows_in
 from aptmc.warmup import Tuned
 
@@ -91,18 +91,21 @@ def prepare_to_resume(
     disk, checkpoint = DiskStore.reopen(path)
     try:
         check_same(problem, disk, force=force)
-        if checkpoint.notes["phase"] == WARMING_UP:
-            raise InputError(
-                f"{path} was stopped in its warm-up, before the first draw that counts: there is "
-                "nothing to go on with; start anew, with another store"
-            )
         backend = _same_backend(checkpoint) if on is None else on
-        tuned = tuned_in(checkpoint, kernel=kernel, schedule=schedule)
-        session = build(disk, checkpoint, tuned, problem, backend.processors)
-        same_flight = isinstance(backend, VirtualTime) and (
-            backend.processors == checkpoint.notes["backend"]["processors"]
-        )
-        restore(session, session_snapshot(checkpoint), same_flight=same_flight)
+        tuner, first_round = None, MemoryStore()
+        if "tuner" in checkpoint.notes:
+            tuner = tuner_in(
+                checkpoint, problem, backend.processors, kernel=kernel, schedule=schedule
+            )
+            tuner.cold_draws = [disk.warmup(0)]
+            tuned, session = tuner.tuned(), tuner.session(first_round)
+        else:
+            tuned = tuned_in(checkpoint, kernel=kernel, schedule=schedule)
+            session = build(disk, checkpoint, tuned, problem, backend.processors)
+            same_flight = isinstance(backend, VirtualTime) and (
+                backend.processors == checkpoint.notes["backend"]["processors"]
+            )
+            restore(session, session_snapshot(checkpoint), same_flight=same_flight)
         backend.check(session)
     except BaseException:
         disk.close()
@@ -124,8 +127,10 @@ def prepare_to_resume(
         settings,
         session,
         disk,
-        options=options,
-        warmup=warmup_in(disk, checkpoint.notes),
+        tuner,
+        first_round,
+        options,
+        None if tuner is not None else warmup_in(disk, checkpoint.notes),
         budget=seconds,
         earlier=earlier,
     )

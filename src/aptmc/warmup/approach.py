@@ -31,6 +31,7 @@ class Approach(ABC):
     """What the warm-up does in its own way for one kind of ladder."""
 
     tunes_scales: bool  # whether the acceptance rate tells how large steps should be
+    remembers: tuple[str, ...] = ()  # attributes that rounds hand on to later ones
 
     @abstractmethod
     def first_levels(self) -> tuple[float, ...]:

@@ -28,6 +28,7 @@ class TolerancesApproach(Approach):
 
     # A step can be no more acceptable than simulations hit, whatever its size.
     tunes_scales = False
+    remembers = ("curves", "yields")
 
     def __init__(self, problem: Abc) -> None:
         self.problem = problem

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -38,6 +39,12 @@ JITTER = 0.5
 DEADLINES_AT_FIRST = 20.0
 # Exchanges may take a 50th of the time of whoever carries them out.
 COST_OF_DEADLINES = 0.02
+MOST_REMEMBERED = 500  # rows of a rung, about
+# What a tuner must know to go on after a round.
+REMEMBERED = (
+    "levels", "covariances", "scales", "every", "shortest", "remembered", "rounds", "epoch",
+    "spent", "plan",
+)  # fmt: skip
 
 
 @final
@@ -53,11 +60,11 @@ class Tuner:
         """
         self.problem, self.wishes, self.seed = problem, wishes, seed
         self.processors, self.length = processors, length
-        self.rng = Key(seed, 0, 0, WARMUP).generator()
+        rng = Key(seed, 0, 0, WARMUP).generator()
         self.approach = _approach(problem)
         given = wishes.ladder
         self.levels = given.levels if isinstance(given, Ladder) else self.approach.first_levels()
-        covariance, rungs = self.approach.first_covariance(self.rng), len(self.levels)
+        covariance, rungs = self.approach.first_covariance(rng), len(self.levels)
         self.covariances: FloatTables = np.tile(covariance, (rungs, 1, 1))
         self.scales: Floats = np.full(rungs, proposals.usual_scale(problem.dimension))
         self.every = math.nan
@@ -65,32 +72,64 @@ class Tuner:
         self.remembered: list[tuple[float, FloatTable]] = []  # by level: draws of the last round
         self.rounds: list[Round] = []
         self.cold_draws: list[Draws] = []
+        self.epoch = 0  # of the present round
+        self.spent = 0.0
+        self.plan: tuple[float, float] | None = None  # lengths of the warm-up and of what follows
 
     # --- running ------------------------------------------------------------------------------
 
-    def run(self, engine: Engine, first: Session, store: MemoryStore) -> WarmUp:
-        """All rounds; the first session has been built already."""
-        left = engine.left()
-        length = SHARE * left if self.length is None else self.length
+    def run(
+        self,
+        engine: Engine,
+        first: Session,
+        store: MemoryStore,
+        after_round: Callable[[list[Draws]], None],
+    ) -> WarmUp:
+        """All rounds that are left; the session of the first has been built already.
+
+        :param after_round: is given the draws of the coldest rung of each
+        """
+        if self.plan is None:
+            left = engine.left()
+            length = SHARE * left if self.length is None else self.length
+            self.plan = length, left - length
+        length, sampling = self.plan
         parts = 2.0 ** np.arange(ROUNDS) / (2.0**ROUNDS - 1.0)
-        session, spent, stopped, epoch = first, 0.0, None, 0
-        for epoch, part in enumerate(parts.tolist()):
-            if epoch > 0:
+        session: Session | None = first
+        stopped = None
+        while self.epoch < ROUNDS:
+            if session is None:
                 store = MemoryStore()
-                session = self.session(store, epoch)
-            usage = engine.run(session, part * length)
+                session = self.session(store)
+            usage = engine.run(session, parts[self.epoch] * length)
             session.flush()
             if usage.failure is not None:
                 raise usage.failure
             if usage.stopped is not StopReason.BUDGET_SPENT:
                 stopped = usage.stopped
                 break
-            self.learn(session, store, usage, left - length, spent)
-            spent += usage.elapsed
+            cold_draws = self.learn(session, store, usage, sampling, self.spent)
+            self.cold_draws += cold_draws
+            self.spent += usage.elapsed
+            self.epoch += 1
+            after_round(cold_draws)
+            session = None
         tuned = self.tuned()
         layout = tuned.pools.layout(tuned.ladder, self.processors)
         states = self.states(tuned.ladder, layout)
-        return WarmUp(tuned, states, self.rounds, self.cold_draws, stopped, epoch + 1)
+        return WarmUp(tuned, states, self.rounds, self.cold_draws, stopped, self.epoch + 1)
+
+    def memory(self) -> dict[str, Any]:
+        """All that was learnt in the rounds that are complete."""
+        own = {name: getattr(self, name) for name in REMEMBERED}
+        return own | {name: getattr(self.approach, name) for name in self.approach.remembers}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Go on after the rounds of another tuner."""
+        for name in REMEMBERED:
+            setattr(self, name, memory[name])
+        for name in self.approach.remembers:
+            setattr(self.approach, name, memory[name])
 
     def so_far(self) -> WarmUp:
         """What the rounds that are complete have shown."""
@@ -105,13 +144,13 @@ class Tuner:
         self.every = first_round / DEADLINES_AT_FIRST
         return self.tuned()
 
-    def session(self, store: MemoryStore, epoch: int) -> Session:
+    def session(self, store: MemoryStore) -> Session:
         """A session with the settings as they stand."""
         tuned = self.tuned()
         layout = tuned.pools.layout(tuned.ladder, self.processors)
         session = build_session(
             self.problem, tuned.ladder, tuned.kernel, tuned.schedule, layout, "all", self.seed,
-            store, 1, False, epoch, FOLLOWING if self.wishes.every_is_auto else None,
+            store, 1, False, self.epoch, FOLLOWING if self.wishes.every_is_auto else None,
         )  # fmt: skip
         if self.remembered:
             session.begin_from(self.states(tuned.ladder, layout))
@@ -122,33 +161,35 @@ class Tuner:
         states = empty_states(layout.rung.size, self.problem.width)
         if not self.remembered:  # stopped before the first round was complete
             return states
+        # Each round has random numbers of its own, so that one can go on after any of them.
+        rng = Key(self.seed, 0, self.epoch, WARMUP).generator()
         for rung, level in enumerate(ladder.levels):
             mine = np.flatnonzero(layout.rung == rung)
             rows = self.approach.states_for(level, self.remembered)
             # The later half, so that what was far from the target at first is forgotten.
             later = rows[len(rows) // 2 :]
-            states[mine] = later[self.rng.integers(len(later), size=mine.size)]
+            states[mine] = later[rng.integers(len(later), size=mine.size)]
         return states
 
     # --- learning -----------------------------------------------------------------------------
 
     def learn(
         self, session: Session, store: MemoryStore, usage: Usage, sampling: float, spent: float
-    ) -> None:
-        """Adapt to what a round has shown."""
+    ) -> list[Draws]:
+        """Adapt to what a round has shown; gives its draws on the coldest rung."""
         machine, width = session.machine, self.problem.width
         if usage.elapsed <= 0.0:
-            return
+            return []
         by_rung: list[list[Draws]] = [[] for _ in self.levels]
         for chain, rung in enumerate(machine.rung.tolist()):
             by_rung[rung].append(store.draws(chain, width))
-        self.cold_draws += [_shifted(draws, spent) for draws in by_rung[0]]
+        cold_draws = [_shifted(draws, spent) for draws in by_rung[0]]
         rows = [settled(chains, width) for chains in by_rung]
         for rung, table in enumerate(rows):
             if len(table) == 0:  # nobody moved there: what they hold must do
                 mine = machine.replica[machine.rung == rung]
                 rows[rung] = machine.states[mine].copy()
-        self.remembered = list(zip(self.levels, rows, strict=True))
+        self.remembered = list(zip(self.levels, map(_some, rows), strict=True))
         accepted = mean_per_move(machine, session.record, ACCEPTED) / session.tuning[:, STEPS]
         self._learn_proposals(rows, accepted, moves_done(machine))
         if self.wishes.every_is_auto:
@@ -162,6 +203,7 @@ class Tuner:
         if isinstance(wish, AutoLadder) and min(map(len, rows)) >= FEWEST_DRAWS:
             seen = Seen(self.levels, rows, by_rung[0], usage.elapsed, sampling)
             self._move_to(self.approach.respaced(wish, seen, rates))
+        return cold_draws
 
     def _learn_proposals(self, rows: list[FloatTable], accepted: Floats, done: Floats) -> None:
         dimension = self.problem.dimension
@@ -249,6 +291,11 @@ def _approach(problem: Problem) -> Approach:
         f"no way is known to find the settings of a problem of kind {type(problem).__name__}: "
         "give ladder, kernel and the time between deadlines"
     )
+
+
+def _some(rows: FloatTable) -> FloatTable:
+    """Enough rows to choose states from, and not more."""
+    return rows[:: max(len(rows) // MOST_REMEMBERED, 1)].copy()
 
 
 def _shifted(draws: Draws, by: float) -> Draws:
