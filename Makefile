@@ -39,7 +39,7 @@ help:
 	@echo "make clean     remove the virtual environment, caches and build products"
 
 demo: $(INSTALLED)
-	@$(BIN)/python -m experiments.gamma_mixture demo
+	@$(BIN)/aptmc demo
 
 test: $(INSTALLED)
 	$(PYTEST) $(PARALLEL) --ignore=tests/docs

@@ -194,7 +194,8 @@ def _larger_tolerance(signs: VitalSigns, effective: float) -> str:
     A swap succeeds if the warmer rung's simulation lies within the colder tolerance. So the rate is
     the ratio of their masses, and an effective draw costs about as much as its mass is small.
     """
-    gain = 1.0 / np.cumprod(signs.swap_rates)
+    with np.errstate(divide="ignore"):
+        gain = 1.0 / np.cumprod(signs.swap_rates)
     for tolerance, factor in zip(signs.levels[1:], gain.tolist(), strict=True):
         if effective * factor >= USEFUL_DRAWS and tolerance < math.inf:
             return f"Use a tolerance of {tolerance:.3g} or more, or a longer budget"

@@ -81,3 +81,13 @@ def duration(value: float | int | str, name: str = "budget") -> float:
             f'use a number of seconds, or words like {name}="10 min" or {name}="2 h"'
         )
     return seconds
+
+
+def pause(seconds: float) -> None:
+    """Do nothing for a while."""
+    time.sleep(seconds)
+
+
+def resolution() -> float:
+    """How finely the machine's clock tells the time, in seconds."""
+    return time.get_clock_info("perf_counter").resolution

@@ -16,6 +16,7 @@ from aptmc.backends.checkpoint import frozen
 from aptmc.backends.control import Control, Crew, WorkerStatus
 from aptmc.backends.session import Session, Usage
 from aptmc.errors import RunFailed, StopReason
+from aptmc.progress import SHARE_OF_TIME, Watch, choose_view
 from aptmc.result import Run, Settings
 from aptmc.saving import Options, contents, tuner_contents, with_earlier
 from aptmc.store import DiskStore, Draws, MemoryStore, Store
@@ -35,23 +36,46 @@ class Prepared:
     warmup: WarmUp | None = None
     budget: float | None = None  # of this sitting, if there were others before
     earlier: Usage | None = None  # what those used
+    watch: Watch | None = None  # who looks on
 
     def run(self, control: Control) -> Run:
         """Run it, in this thread."""
         backend = self.settings.on
         budget = self.settings.budget if self.budget is None else self.budget
+        last_words = "the run failed"
         try:
+            self._begin_to_watch(control, budget)
             with self._saved(control), backend.open(self.session, budget, control) as engine:
                 usage = self._warm_up(engine) or engine.run(self.session, engine.left())
                 self.session.flush()
                 self.save(usage)
+            last_words = str(usage.stopped)
         finally:
             control.end()
+            if self.watch is not None:
+                self.watch.view.close(last_words + self._hint())
         run = self.result(usage)
         if usage.failure is not None:
             usage.failure.run = run
             raise usage.failure
         return run
+
+    def _begin_to_watch(self, control: Control, budget: float) -> None:
+        view = choose_view(self.options.progress)
+        if view is None:
+            return
+        self.watch = Watch(view, control, budget, self.settings.on.time_unit)
+        self.watch.begin()
+        control.regularly(view.period, self.watch.show, share=SHARE_OF_TIME)
+        if self.tuner is not None:
+            self.watch.warm_up(self.tuner)
+        else:
+            self.session = self.watch.follow(self.session)
+
+    def _hint(self) -> str:
+        if isinstance(self.store, DiskStore):
+            return f"; to go on, aptmc.resume({str(self.store.path)!r}, problem, budget=...)"
+        return ""
 
     @contextmanager
     def _saved(self, control: Control) -> Iterator[None]:
@@ -99,6 +123,8 @@ class Prepared:
             self._adopt(self.tuner.so_far())
             return Usage(StopReason.FAILED, 0.0, np.zeros(self.session.processors), failure)
         self._adopt(warmup)
+        if self.watch is not None:
+            self.session = self.watch.follow(self.session)
         self.save(_nothing_yet(self.session))
         if warmup.stopped is not None:
             return _nothing_yet(self.session)._replace(stopped=warmup.stopped)

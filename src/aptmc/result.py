@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
@@ -133,6 +134,21 @@ class Run:
             Key(self.settings.seed, chain, int(machine.moves[chain]))
             for chain in np.flatnonzero(~machine.waiting).tolist()
         ]
+
+    @property
+    def path(self) -> Path | None:
+        """The store, if it is on disk."""
+        return self._store.path if isinstance(self._store, DiskStore) else None
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the draws of all rungs were kept."""
+        return bool(self._record.wanted.all())
+
+    @property
+    def rung_of_chain(self) -> Integers:
+        """On which rung each chain stands, for reading `events`."""
+        return self._machine.rung
 
     @property
     def completions(self) -> int:
@@ -298,6 +314,19 @@ class Run:
             ) from None
         groups = {name: node.to_dataset() for name, node in self.draws.load().children.items()}
         return InferenceData(**groups)
+
+    def report(
+        self, path: str | os.PathLike[str] = "report.html", *, beside: Run | None = None
+    ) -> Path:
+        """Write a report to one HTML file that opens offline, and give its path.
+
+        :param beside: another run, whose processors are shown below those of this one
+        """
+        from aptmc.report import report  # plots are imported when they are wanted
+
+        target = Path(path)
+        target.write_text(report(self, beside=beside, title=target.stem), encoding="utf-8")
+        return target.resolve()
 
     def rerun(self, move: Key, *, compiled: bool | None = None) -> Rerun:
         """Compute a single move of this run again, in this process, with the same randomness.

@@ -46,6 +46,7 @@ def sample(
     log_events: bool | None = None,
     store: str | os.PathLike[str] | None = None,
     save_every: float | str = 5.0,
+    progress: bool = True,
     seed: int | None = None,
 ) -> Run:
     """Sample a problem until the budget is spent.
@@ -69,6 +70,8 @@ def sample(
     :param store: a folder, "lv.zarr" say, in which the run is kept while it goes on: it survives
         whatever happens, can be opened, resumed and replayed. By default all is in memory
     :param save_every: the most that a crash can lose, in seconds or in words
+    :param progress: show how the run goes on: a picture in a terminal or a notebook, a line now and
+        then elsewhere
     :param seed: the same seed gives the same run; a new one is drawn if none is given
 
     >>> import numba, scipy.stats, aptmc
@@ -105,6 +108,7 @@ def sample(
         log_events,
         store,
         save_every,
+        progress,
         seed,
     ).run(control)
 
@@ -124,6 +128,7 @@ def start(
     log_events: bool | None = None,
     store: str | os.PathLike[str] | None = None,
     save_every: float | str = 5.0,
+    progress: bool = False,
     seed: int | None = None,
 ) -> RunHandle:
     """Like `sample`, but in the background: gives a handle at once.
@@ -161,6 +166,7 @@ def start(
         log_events,
         store,
         save_every,
+        progress,
         seed,
     )
     return RunHandle(prepared, control)
@@ -174,6 +180,7 @@ def resume(
     on: Backend | None = None,
     kernel: Kernel | None = None,
     schedule: Schedule | None = None,
+    progress: bool = True,
     force: bool = False,
 ) -> Run:
     """Go on with a stored run, as if it had never been stopped.
@@ -187,14 +194,15 @@ def resume(
     :param on: who computes: other or fewer or more processors than before, perhaps
     :param kernel: the kernel, if it is one of your own
     :param schedule: the schedule, if it has an exchange rule of your own
+    :param progress: show how the run goes on
     :param force: take the problem for the same although something in it has changed
     """
     control = Control()
     _check_kind("on", on, Backend | None)
     seconds = duration(budget)
-    return prepare_to_resume(Path(store), problem, seconds, on, kernel, schedule, force=force).run(
-        control
-    )
+    prepared = prepare_to_resume(Path(store), problem, seconds, on, kernel, schedule, force=force)
+    prepared.options = prepared.options._replace(progress=progress)
+    return prepared.run(control)
 
 
 def _prepare(
@@ -211,6 +219,7 @@ def _prepare(
     log_events: bool | None,
     store: str | os.PathLike[str] | None,
     save_every: float | str,
+    progress: bool,
     seed: int | None,
 ) -> Prepared:
     """Refuse what cannot work, and wire up the rest."""
@@ -234,7 +243,7 @@ def _prepare(
     backend = _default_backend(wishes) if on is None else on
     if log_events is None:
         log_events = backend.logs_events or store is not None
-    options = Options(keep, thin, log_events, duration(save_every, "save_every"))
+    options = Options(keep, thin, log_events, duration(save_every, "save_every"), progress)
     path = None if store is None else Path(store)
     if path is not None:
         check_new(path)

@@ -36,6 +36,7 @@ class Options(NamedTuple):
     thin: int = 1
     log_events: bool = True
     save_every: float = 5.0  # seconds between checkpoints
+    progress: bool | None = False  # show how it goes on
 
 
 def description(settings: Settings, options: Options) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, final
 
@@ -54,6 +55,16 @@ class Crew:
         raise InputError("this backend has a fixed number of processors: use on=aptmc.Processes()")
 
 
+@dataclass
+class _Duty:
+    """Something that is done now and then."""
+
+    what: Callable[[Crew], None]
+    period: float
+    share: float
+    due: float  # by the clock
+
+
 @final
 class Control:
     """Requests to a run, and the moment when it was called for."""
@@ -66,8 +77,7 @@ class Control:
         self._has_ended = False
         self._lock = threading.Lock()
         self._clock = WallClock()
-        self._duty: Callable[[Crew], None] = lambda _crew: None
-        self._period = math.inf
+        self._duties: list[_Duty] = []
         self.due = math.inf  # by the clock: when to look up from work, even if nobody asked
 
     def stop(self, reason: StopReason = StopReason.STOPPED) -> None:
@@ -86,16 +96,18 @@ class Control:
         self.wake()
         return future.result()
 
-    def regularly(self, period: float, duty: Callable[[Crew], None]) -> None:
-        """Have something done every so many seconds, by the thread that owns the run."""
-        self._duty, self._period = duty, period
-        self.due = self._clock.now() + period
+    def regularly(self, period: float, what: Callable[[Crew], None], *, share: float = 1.0) -> None:
+        """Have something done every so many seconds, by the thread that owns the run.
+
+        :param share: the most of that thread's time that it may take: it is then done less often
+        """
+        self._duties.append(_Duty(what, period, share, self._clock.now() + period))
+        self.due = min(duty.due for duty in self._duties)
 
     def serve(self, crew: Crew) -> None:
         """Carry out what was asked for, and what is due."""
         if self._clock.now() >= self.due:
-            self._duty(crew)
-            self.due = self._clock.now() + self._period
+            self._do_duties(crew)
         while not self._requests.empty():
             try:
                 request, future = self._requests.get_nowait()
@@ -105,6 +117,16 @@ class Control:
                 future.set_result(request(crew))
             except Exception as error:
                 future.set_exception(error)
+
+    def _do_duties(self, crew: Crew) -> None:
+        for duty in self._duties:
+            begun = self._clock.now()
+            if begun < duty.due:
+                continue
+            duty.what(crew)
+            done = self._clock.now()
+            duty.due = done + max(duty.period, (done - begun) / duty.share)
+        self.due = min(duty.due for duty in self._duties)
 
     def end(self) -> None:
         """The run is over: whoever still waits for something is told."""

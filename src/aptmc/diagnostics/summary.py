@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import final
 
@@ -77,6 +77,10 @@ class Summary(Mapping[str, ParameterSummary]):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def without_notes(self) -> Summary:
+        """The table alone."""
+        return replace(self, notes=())
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Plain numbers: parameter name to quantity to value."""

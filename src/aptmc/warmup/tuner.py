@@ -131,6 +131,11 @@ class Tuner:
         for name in self.approach.remembers:
             setattr(self.approach, name, memory[name])
 
+    @property
+    def count(self) -> int:
+        """How many rounds there are."""
+        return ROUNDS
+
     def so_far(self) -> WarmUp:
         """What the rounds that are complete have shown."""
         tuned = self.tuned()

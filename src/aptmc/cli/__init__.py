@@ -1,0 +1,5 @@
+"""The command line: `aptmc --help`."""
+
+from aptmc.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,52 @@
+"""The demonstration: predators and prey from ten numbers, and what the processors did meanwhile."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import aptmc
+from aptmc.backends import Processes
+from aptmc.cli.main import GOOD
+from aptmc.clock import duration
+from aptmc.models import lotka_volterra as model
+
+TOLERANCE = 1.0
+SHARE_BESIDE = 0.3  # of the budget, for the synchronous run
+
+
+def demo(options: Namespace) -> int:
+    """Sample, compare with the synchronous schedule, report."""
+    problem = aptmc.Abc.early(model.simulated_distance, model.prior_uniform(), counts_work=True)
+    counts = ", ".join(f"{count:.0f}" for count in model.OBSERVED)
+    print(
+        f"Prey were counted ten times: {counts}.\n"
+        "How fast are they born, how fast eaten, and how fast do their predators die?\n"
+        "There is no likelihood, only a simulator, whose runs take from microseconds to seconds.\n"
+    )
+    on = None if options.workers is None else Processes(options.workers)
+    budget = duration(options.budget)
+    run = aptmc.sample(
+        problem,
+        budget=budget,
+        ladder=aptmc.Ladder.auto(coldest=TOLERANCE),
+        on=on,
+        keep="all",
+        seed=1,
+    )
+    print(run.summary())
+    print("\nNow the usual way for a while: everyone waits for the slowest chain.")
+    beside = aptmc.sample(
+        problem,
+        budget=SHARE_BESIDE * budget,
+        ladder=run.settings.ladder,
+        kernel=run.settings.kernel,
+        schedule=aptmc.Synchronous(),
+        on=on,
+        seed=1,
+    )
+    path = run.report(options.report, beside=beside)
+    print(
+        f"\nProcessors were inside moves {run.utilisation:.0%} of the time, and "
+        f"{beside.utilisation:.0%} with the synchronous schedule.\nThe report is {path}"
+    )
+    return GOOD

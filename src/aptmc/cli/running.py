@@ -1,0 +1,75 @@
+"""Commands that compute."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+
+import aptmc
+from aptmc.backends import Processes
+from aptmc.cli.finding import find_problem
+from aptmc.cli.main import GOOD, INTERRUPTED
+from aptmc.errors import StopReason
+from aptmc.result import Run
+
+
+def run(options: Namespace) -> int:
+    """Sample a problem."""
+    problem = find_problem(options.problem)
+    ladder = "auto" if options.coldest is None else aptmc.Ladder.auto(coldest=options.coldest)
+    result = aptmc.sample(
+        problem,
+        budget=options.budget,
+        ladder=ladder,  # type: ignore[arg-type]
+        on=_workers(options),
+        store=options.store,
+        keep=options.keep,
+        seed=options.seed,
+        progress=not options.quiet,
+    )
+    return _finish(result, options)
+
+
+def resume(options: Namespace) -> int:
+    """Go on with a stored run."""
+    result = aptmc.resume(
+        options.store,
+        find_problem(options.problem),
+        budget=options.budget,
+        on=_workers(options),
+        force=options.force,
+        progress=not options.quiet,
+    )
+    return _finish(result, options)
+
+
+def _workers(options: Namespace) -> Processes | None:
+    return None if options.workers is None else Processes(options.workers)
+
+
+def _finish(result: Run, options: Namespace) -> int:
+    if options.json:
+        print(json.dumps(as_json(result)))
+    else:
+        print(result.summary())
+    if options.report is not None:
+        print(f"the report is {result.report(options.report)}")
+    return INTERRUPTED if result.stopped is StopReason.INTERRUPTED else GOOD
+
+
+def as_json(result: Run) -> dict[str, object]:
+    """A run in numbers, for programs."""
+    return {
+        "stopped": result.stopped.name.lower(),
+        "elapsed": result.elapsed,
+        "completions": result.completions,
+        "utilisation": result.utilisation,
+        "round_trips": result.round_trips,
+        "seed": result.settings.seed,
+        "levels": [str(level) for level in result.settings.ladder.levels],
+        "posterior": result.summary().to_dict(),
+        "advice": [
+            {"problem": one.problem, "remedy": one.remedy, "serious": one.serious}
+            for one in result.advice
+        ],
+    }

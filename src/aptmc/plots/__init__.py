@@ -1,0 +1,22 @@
+"""Plots: each takes a run, also one that was opened from a store, and gives a matplotlib figure.
+
+>>> import aptmc.plots  # doctest: +SKIP
+>>> aptmc.plots.timeline(run).savefig("timeline.png")  # doctest: +SKIP
+"""
+
+from aptmc.plots.ladder import index_process, levels, swap_rates
+from aptmc.plots.mixing import autocorrelation
+from aptmc.plots.posterior import marginals, pairs
+from aptmc.plots.processors import hold_times, timeline, utilisation
+
+__all__ = [
+    "autocorrelation",
+    "hold_times",
+    "index_process",
+    "levels",
+    "marginals",
+    "pairs",
+    "swap_rates",
+    "timeline",
+    "utilisation",
+]

@@ -1,0 +1,99 @@
+"""The ladder: how states travel on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aptmc.chain import value_column
+from aptmc.plots.style import BLUE, CYCLE, LIGHT, VERMILLION, WIDTH, figure, rung_colours
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from aptmc.result import Run
+
+REPLICAS_SHOWN = 4
+MOST_STEPS = 4000
+GOOD_RATES = (0.2, 0.6)
+
+
+def swap_rates(run: Run) -> Figure:
+    """How often neighbouring rungs swap when both wait; the shaded range is a good one."""
+    rates = run.swap_rates.neighbours
+    levels = run.settings.ladder.levels
+    with figure(2.3, min(WIDTH, 2.2 + 0.35 * len(levels))) as new:
+        panel = new.subplots()
+        panel.axhspan(*GOOD_RATES, color=LIGHT, alpha=0.25, linewidth=0)
+        panel.bar(np.arange(rates.size) + 0.5, rates, width=0.7, color=BLUE)
+        panel.set_ylim(0.0, 1.0)
+        panel.set_ylabel("swap rate")
+        panel.set_xticks(range(len(levels)), [_level(level) for level in levels])
+        if len(levels) > 10:
+            panel.tick_params(axis="x", rotation=60)
+        kind = "tolerance" if run.settings.ladder.kind == "tolerances" else "power"
+        panel.set_xlabel(f"{kind} of the rung, coldest first")
+        panel.set_title(f"{run.round_trips} round trips")
+    return new
+
+
+def _level(level: float) -> str:
+    return "∞" if np.isinf(level) else f"{level:.3g}"
+
+
+def index_process(run: Run) -> Figure:
+    """On which rung some of the states were, over time. Needs the draws of all rungs."""
+    rungs = run.settings.ladder.rungs
+    times, replicas, places = [], [], []
+    for rung in range(rungs):
+        for draws in run.chains(rung):
+            times.append(draws.time)
+            replicas.append(draws.replica)
+            places.append(np.full(draws.time.size, rung))
+    time = np.concatenate(times)
+    order = np.argsort(time, kind="stable")
+    time, replica = time[order], np.concatenate(replicas)[order]
+    place = np.concatenate(places)[order]
+    shown = np.unique(replica)[:REPLICAS_SHOWN]
+    with figure(0.8 + 0.9 * shown.size) as new:
+        axes = new.subplots(shown.size, 1, sharex=True, squeeze=False)[:, 0]
+        for panel, number, colour in zip(axes, shown, CYCLE, strict=False):
+            mine = np.flatnonzero(replica == number)
+            mine = mine[:: max(mine.size // MOST_STEPS, 1)]
+            panel.step(time[mine], place[mine], where="post", color=colour, linewidth=0.6)
+            panel.set_ylim(rungs - 0.5, -0.5)
+            panel.set_ylabel("rung")
+            panel.set_title(f"state {number}")
+        axes[-1].set_xlabel(f"time, {run.settings.on.time_unit}")
+    return new
+
+
+def levels(run: Run) -> Figure:
+    """The value that exchanges look at (a distance, a log likelihood), on each rung.
+
+    Needs the draws of all rungs. On a ladder of tolerances, a mark shows each rung's tolerance.
+    """
+    settings = run.settings
+    rungs, column = settings.ladder.rungs, value_column(settings.problem.dimension)
+    with figure(2.6, min(WIDTH, 2.2 + 0.35 * rungs)) as new:
+        panel = new.subplots()
+        for rung, colour in enumerate(rung_colours(rungs)):
+            values: Any = np.concatenate([draws.state[:, column] for draws in run.chains(rung)])
+            values = values[np.isfinite(values)]
+            if values.size == 0:
+                continue
+            low, first, middle, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95])
+            panel.plot([rung] * 2, [low, high], color="#333333", linewidth=0.8)
+            panel.plot([rung] * 2, [first, third], color=colour, linewidth=6)
+            panel.plot([rung], [middle], "o", color="white", markersize=2.5)
+        if settings.ladder.kind == "tolerances":
+            panel.plot(
+                range(rungs), settings.ladder.levels, "_", color=VERMILLION, markersize=9,
+                label="tolerance",
+            )  # fmt: skip
+            panel.legend(loc="upper left")
+        panel.set_xticks(range(rungs))
+        panel.set_xlabel("rung")
+        panel.set_ylabel(settings.problem.value_name.replace("_", " "))
+    return new

@@ -1,0 +1,100 @@
+"""The posterior: one parameter at a time, and two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aptmc.plots.style import BLUE, DARK, SKY, VERMILLION, WIDTH, figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from aptmc.result import Run
+
+PANELS_PER_ROW = 4
+MOST_POINTS = 4000
+MOST_PAIRS = 8  # parameters; more would not be legible
+LEAST_SPREAD = 1e-12
+
+
+def marginals(run: Run, reference: Mapping[str, Callable[[Any], Any]] | None = None) -> Figure:
+    """Each parameter's posterior, with its mean and 90 % interval.
+
+    :param reference: by name, a density to compare with, drawn as a line
+    """
+    names = run.settings.problem.names
+    columns = min(len(names), PANELS_PER_ROW)
+    rows = -(-len(names) // columns)
+    with figure(1.9 * rows, min(WIDTH, 2.4 * columns)) as new:
+        axes = new.subplots(rows, columns, squeeze=False).ravel()
+        for panel, name in zip(axes, names, strict=False):
+            values = np.concatenate(run.series(name))
+            panel.set_xlabel(name)
+            panel.set_yticks([])
+            panel.spines["left"].set_visible(False)
+            if values.size == 0:
+                continue
+            _histogram(panel, values)
+            if reference is not None and name in reference:
+                left, right = panel.get_xlim()
+                grid = np.linspace(left, right, 400)
+                density = np.asarray([reference[name](x) for x in grid])
+                panel.plot(grid, density, color=VERMILLION, label="reference")
+                panel.legend(loc="upper right")
+        for panel in axes[len(names) :]:
+            panel.set_visible(False)
+    return new
+
+
+def _histogram(panel: Any, values: Any) -> None:
+    low, high = np.quantile(values, [0.001, 0.999])
+    if high - low <= LEAST_SPREAD * max(abs(low), 1.0):
+        low, high = low - 0.5, high + 0.5
+    bins = int(np.clip(2.0 * values.size ** (1.0 / 3.0), 12, 40))
+    panel.hist(values, bins=bins, range=(low, high), density=True, color=SKY, linewidth=0)
+    q5, q95 = np.quantile(values, [0.05, 0.95])
+    height = panel.get_ylim()[1]
+    panel.plot([q5, q95], [-0.03 * height] * 2, color=BLUE, linewidth=3, solid_capstyle="butt")
+    panel.plot([values.mean()], [-0.03 * height], "o", color=DARK, markersize=3.5)
+    panel.set_ylim(-0.07 * height, None)
+    panel.set_title(f"{values.mean():.3g}  [{q5:.3g}, {q95:.3g}]")
+
+
+def pairs(run: Run) -> Figure:
+    """All pairs of parameters: clouds below the diagonal, correlations above it."""
+    names = run.settings.problem.names[:MOST_PAIRS]
+    values = np.column_stack([np.concatenate(run.series(name)) for name in names])
+    shown = values[:: max(len(values) // MOST_POINTS, 1)]
+    size = len(names)
+    side = max(min(WIDTH, 1.5 * size), 2.6)
+    with figure(side, side) as new:
+        axes = new.subplots(size, size, squeeze=False)
+        correlations = np.atleast_2d(np.corrcoef(values.T)) if len(values) > 1 else None
+        for row in range(size):
+            for column in range(size):
+                panel = axes[row, column]
+                _pair(panel, shown, row, column, correlations)
+                panel.set_xlabel(names[column] if row == size - 1 else "")
+                panel.set_ylabel(names[row] if column == 0 else "")
+                panel.tick_params(labelbottom=row == size - 1, labelleft=column == 0 and row > 0)
+    return new
+
+
+def _pair(panel: Any, shown: Any, row: int, column: int, correlations: Any) -> None:
+    if row == column:
+        if len(shown) > 0:
+            panel.hist(shown[:, row], bins=30, color=SKY, linewidth=0)
+        panel.set_yticks([])
+    elif row > column:
+        panel.plot(
+            shown[:, column], shown[:, row], ".", color=BLUE, markersize=1.5, alpha=0.25,
+            markeredgewidth=0, rasterized=True,
+        )  # fmt: skip
+    else:
+        panel.axis("off")
+        if correlations is not None and np.isfinite(correlations[row, column]):
+            text = f"{correlations[row, column]:+.2f}"
+            panel.text(0.5, 0.5, text, ha="center", va="center", transform=panel.transAxes)

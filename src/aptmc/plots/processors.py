@@ -1,0 +1,188 @@
+"""What the processors did: moves, exchanges, idle time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from aptmc.errors import InputError
+from aptmc.event_log import Events
+from aptmc.plots.style import BLUE, DARK, VERMILLION, WIDTH, figure, rung_colours
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from aptmc.result import Run
+
+MOVES_SHOWN = 30  # of each processor, about
+MOST_PROCESSORS = 32
+BINS = 60
+
+
+class Window(NamedTuple):
+    """A part of a run."""
+
+    start: float
+    end: float
+
+
+def timeline(*runs: Run, start: float | None = None, length: float | None = None) -> Figure:
+    """Who computed what when: one row for each processor, coloured by rung; white is idle.
+
+    Lines mark exchanges. Several runs, an anytime and a synchronous one say, are drawn one below
+    the other, over windows of the same length.
+
+    :param start: where to begin; by default in the middle
+    :param length: by default so long that some thirty moves of each processor are seen
+    """
+    moves = [_moves(run) for run in runs]
+    length = max(map(_usual_length, moves)) if length is None else length
+    rows = [min(_processors(run), MOST_PROCESSORS) for run in runs]
+    heights = [0.5 + 0.22 * count for count in rows]
+    with figure(sum(heights) + 0.6) as new:
+        axes = new.subplots(len(runs), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for panel, run, done, count in zip(axes, runs, moves, rows, strict=True):
+            first = max(run.elapsed - length, 0.0) / 2.0 if start is None else start
+            window = Window(first, min(first + length, run.elapsed))
+            _draw_moves(panel, run, done, window)
+            _draw_exchanges(panel, run, window)
+            panel.set_ylim(count - 0.5, -0.5)
+            panel.set_yticks(range(count), [f"{row + 1}" for row in range(count)])
+            panel.set_ylabel("processor")
+            panel.set_xlim(window)
+            kind = type(run.settings.schedule).__name__
+            panel.set_title(f"{kind}: {run.utilisation:.0%} of the time inside moves")
+        axes[-1].set_xlabel(f"time, {_unit(runs[-1])}")
+        _add_key(new, axes, max(run.settings.ladder.rungs for run in runs))
+    return new
+
+
+def _add_key(new: Any, axes: Any, rungs: int) -> None:
+    import matplotlib as mpl
+
+    if rungs > 1:
+        scale = mpl.cm.ScalarMappable(mpl.colors.Normalize(0, rungs - 1), "cividis")
+        bar = new.colorbar(scale, ax=list(axes), aspect=30, pad=0.01)
+        bar.set_label("rung")
+        bar.outline.set_visible(False)
+
+
+def _moves(run: Run) -> Events:
+    moves = run.events.completions
+    if moves.time.size == 0:
+        raise InputError(
+            "no log of events was kept, so nobody knows who computed what when: use log_events=True"
+        )
+    return moves
+
+
+def _usual_length(moves: Events) -> float:
+    """The time that so many moves take as one can see."""
+    processors = np.unique(moves.processor).size
+    total = float(moves.ended.max() - np.nanmin(moves.began))
+    return total * min(MOVES_SHOWN * processors / moves.time.size, 1.0)
+
+
+def _processors(run: Run) -> int:
+    return int(run.events.processor.max()) + 1
+
+
+def _draw_moves(panel: Any, run: Run, moves: Events, window: Window) -> None:
+    from matplotlib.collections import PolyCollection
+
+    seen = (moves.ended > window.start) & (moves.began < window.end)
+    seen &= moves.processor < MOST_PROCESSORS
+    left = np.maximum(moves.began[seen], window.start)
+    right = np.minimum(moves.ended[seen], window.end)
+    row = moves.processor[seen]
+    corners = np.stack(
+        [
+            np.column_stack([left, row - 0.4]),
+            np.column_stack([right, row - 0.4]),
+            np.column_stack([right, row + 0.4]),
+            np.column_stack([left, row + 0.4]),
+        ],
+        axis=1,
+    )
+    rungs = run.settings.ladder.rungs
+    colours = np.array(rung_colours(rungs))
+    boxes = PolyCollection(
+        list(corners),
+        facecolors=colours[run.rung_of_chain[moves.chain[seen]]],
+        edgecolors="white",
+        linewidths=0.4,
+    )
+    panel.add_collection(boxes)
+
+
+def _draw_exchanges(panel: Any, run: Run, window: Window) -> None:
+    times = np.unique(np.concatenate([draws.time[draws.exchanged] for draws in run.chains()]))
+    times = times[(times > window.start) & (times < window.end)]
+    if times.size <= 4 * MOVES_SHOWN:
+        for time in times:
+            panel.axvline(time, color=VERMILLION, linewidth=0.5, alpha=0.7, zorder=0)
+
+
+def hold_times(run: Run) -> Figure:
+    """How long moves took on each rung: half lie inside the box, nine tenths inside the line."""
+    moves = _moves(run)
+    taken, rung = moves.ended - moves.began, run.rung_of_chain[moves.chain]
+    rungs = run.settings.ladder.rungs
+    with figure(2.4, min(WIDTH, 2.0 + 0.35 * rungs)) as new:
+        panel = new.subplots()
+        for number, colour in enumerate(rung_colours(rungs)):
+            mine = taken[(rung == number) & (taken > 0.0)]
+            if mine.size == 0:
+                continue
+            low, first, middle, third, high = np.quantile(mine, [0.05, 0.25, 0.5, 0.75, 0.95])
+            panel.plot([number] * 2, [low, high], color=DARK, linewidth=0.8)
+            panel.plot([number] * 2, [first, third], color=colour, linewidth=6)
+            panel.plot([number], [middle], "o", color="white", markersize=2.5)
+        panel.set_yscale("log")
+        panel.set_xticks(range(rungs))
+        panel.set_xlabel("rung")
+        panel.set_ylabel(f"time of a move, {_unit(run)}")
+    return new
+
+
+def utilisation(*runs: Run) -> Figure:
+    """The share of processor time inside moves, over the run."""
+    with figure(2.0, 4.5) as new:
+        panel = new.subplots()
+        for run, colour in zip(runs, (BLUE, VERMILLION, DARK), strict=False):
+            moves = _moves(run)
+            edges = np.linspace(0.0, run.elapsed, BINS + 1)
+            busy = busy_share(moves.began, moves.ended, edges) / _processors(run)
+            middle = 0.5 * (edges[1:] + edges[:-1])
+            panel.plot(middle, busy, color=colour, label=type(run.settings.schedule).__name__)
+        panel.set_ylim(0.0, 1.05)
+        panel.set_ylabel("share inside moves")
+        panel.set_xlabel(f"time, {_unit(runs[0])}")
+        if len(runs) > 1:
+            panel.legend(loc="lower left")
+    return new
+
+
+def busy_share(
+    began: npt.NDArray[np.float64], ended: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """In each bin, how many moves were under way on average."""
+
+    def work_until(time: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """All time spent inside moves up to each of some moments."""
+        starts, ends = np.sort(began), np.sort(ended)
+        before = np.concatenate([[0.0], np.cumsum(starts)])
+        after = np.concatenate([[0.0], np.cumsum(ends)])
+        begun, done = np.searchsorted(starts, time), np.searchsorted(ends, time)
+        total: npt.NDArray[np.float64] = begun * time - before[begun] - (done * time - after[done])
+        return total
+
+    share: npt.NDArray[np.float64] = np.diff(work_until(edges)) / np.diff(edges)
+    return share
+
+
+def _unit(run: Run) -> str:
+    unit = run.settings.on.time_unit
+    return "s" if unit == "s" else "units of virtual time"

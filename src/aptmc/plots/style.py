@@ -1,0 +1,61 @@
+"""How figures look: Okabe and Ito's colours, which the colour-blind can tell apart, and sizes that
+stay legible in one column of a paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from aptmc.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
+ORANGE, VERMILLION, PINK = "#E69F00", "#D55E00", "#CC79A7"
+DARK, LIGHT = "#333333", "#AAAAAA"
+CYCLE = (BLUE, VERMILLION, GREEN, ORANGE, PINK, SKY, DARK)
+WIDTH = 7.0  # inches: two columns of a paper
+
+STYLE: Any = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.2,
+    "savefig.dpi": 200,
+    "axes.titlelocation": "left",
+}
+
+
+@contextmanager
+def figure(height: float, width: float = WIDTH) -> Iterator[Figure]:
+    """An empty figure in this style. It belongs to no window, so nothing has to be closed."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("plots need matplotlib: pip install 'aptmc[plots]'") from None
+    with mpl.rc_context(STYLE):
+        new = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(new)
+        yield new
+
+
+def rung_colours(rungs: int) -> list[Any]:
+    """From the coldest rung, dark blue, to the hottest, yellow."""
+    import matplotlib as mpl
+
+    colours = mpl.colormaps["cividis"]
+    return [colours(rung / max(rungs - 1, 1)) for rung in range(rungs)]

@@ -1,0 +1,239 @@
+"""Views: in a terminal, in a notebook, or as lines in a log."""
+
+from __future__ import annotations
+
+import math
+import sys
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, TextIO, final
+
+import numpy as np
+
+from aptmc.progress.glance import Glance
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+REFRESH = 0.25  # seconds, where one looks at it all the time
+LINE_EVERY = 10.0  # seconds, in a log
+LONG = 60.0  # a move under way for so many seconds is marked
+MOST_WORKERS = 16
+BARS = " ▁▂▃▄▅▆▇█"
+
+
+class View(ABC):
+    """Shows glances at a run."""
+
+    period: float
+
+    def begin(self, budget: float, unit: str) -> None:  # noqa: B027 (most need not do anything)
+        """The run was called; it takes a while until there is something to show."""
+
+    @abstractmethod
+    def show(self, glance: Glance) -> None:
+        """Show the run as it is now."""
+
+    @abstractmethod
+    def close(self, last_words: str) -> None:
+        """The run is over."""
+
+
+def choose_view(wanted: bool | None, stream: TextIO | None = None) -> View | None:
+    """The view that suits where the output goes; None if nobody wants one."""
+    if wanted is False:
+        return None
+    stream = sys.stderr if stream is None else stream
+    if _in_notebook():
+        return NotebookView()
+    if stream.isatty():
+        return TerminalView(stream)
+    return LogView(stream)
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+@final
+class LogView(View):
+    """One line every few seconds."""
+
+    period = LINE_EVERY
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._has_spoken = False
+
+    def show(self, glance: Glance) -> None:
+        """Write a line."""
+        self._has_spoken = True
+        print(one_line(glance), file=self._stream, flush=True)
+
+    def close(self, last_words: str) -> None:
+        """Say how it ended, if anything was said before."""
+        if self._has_spoken:
+            print(f"aptmc: {last_words}", file=self._stream, flush=True)
+
+
+@final
+class TerminalView(View):
+    """A picture that changes, below what was printed before."""
+
+    period = REFRESH
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._console: Console = Console(file=stream)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._live.start()
+
+    def begin(self, budget: float, unit: str) -> None:
+        """Say that it starts."""
+        text = f"starting up; the budget is {duration_text(budget, unit)}"
+        self._live.update(text, refresh=True)
+
+    def show(self, glance: Glance) -> None:
+        """Draw it anew."""
+        self._live.update(picture(glance), refresh=True)
+
+    def close(self, last_words: str) -> None:
+        """Leave one line."""
+        self._live.stop()
+        self._console.print(f"aptmc: {last_words}", highlight=False, markup=False)
+
+
+@final
+class NotebookView(View):
+    """The same picture in the output of a cell."""
+
+    period = 1.0
+
+    def __init__(self) -> None:
+        from IPython.display import display
+
+        self._handle: Any = display(display_id=True)
+
+    def show(self, glance: Glance) -> None:
+        """Draw it anew."""
+        from io import StringIO
+
+        from IPython.display import HTML
+        from rich.console import Console
+
+        console = Console(record=True, width=90, file=StringIO())
+        console.print(picture(glance))
+        html = console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+        self._handle.update(HTML(html))
+
+    def close(self, last_words: str) -> None:
+        """Leave one line."""
+        from IPython.display import HTML
+
+        self._handle.update(HTML(f"<pre>aptmc: {last_words}</pre>"))
+
+
+def one_line(glance: Glance) -> str:
+    """A run in one line."""
+    phase = "" if glance.round is None else f"warm-up {glance.round}/{glance.rounds}, "
+    parts = [
+        f"aptmc: {phase}{duration_text(glance.elapsed, glance.unit)} of "
+        f"{duration_text(glance.budget, glance.unit)}",
+        f"{glance.draws:,} draws",
+    ]
+    if not math.isnan(glance.effective):
+        parts.append(f"{glance.effective:,.0f} effective")
+    parts.append(f"{glance.moves:,} moves")
+    if not math.isnan(glance.utilisation):
+        parts.append(f"{glance.utilisation:.0%} busy")
+    stuck = [worker for worker in glance.workers if worker.seconds > LONG]
+    parts += [f"processor {one.processor} at one move for {one.seconds:.0f} s" for one in stuck]
+    return ", ".join(parts)
+
+
+def picture(glance: Glance) -> RenderableType:
+    """A run as a picture for a terminal."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    head = Table.grid(padding=(0, 1), expand=True)
+    head.add_column(ratio=1)
+    head.add_column(justify="right")
+    times = f"{duration_text(glance.elapsed, glance.unit)} / "
+    times += duration_text(glance.budget, glance.unit)
+    head.add_row(ProgressBar(total=1.0, completed=glance.share), times)
+    lines: list[RenderableType] = [head, Text(_numbers(glance), no_wrap=True, overflow="ellipsis")]
+    if len(glance.levels) > 1:
+        lines.append(Text(ladder_text(glance), no_wrap=True, overflow="ellipsis"))
+    if glance.workers:
+        lines.append(_workers(glance))
+    return Group(*lines)
+
+
+def _numbers(glance: Glance) -> str:
+    parts = []
+    if glance.round is not None:
+        parts.append(f"warm-up, round {glance.round} of {glance.rounds}")
+    else:
+        parts.append(f"{glance.draws:,} draws of the coldest rung")
+        if not math.isnan(glance.effective):
+            rate = glance.effective / max(glance.elapsed, 1e-9)
+            parts.append(f"{glance.effective:,.0f} effective ({rate:.3g} per {glance.unit})")
+    parts.append(f"{glance.moves:,} moves")
+    if not math.isnan(glance.utilisation):
+        parts.append(f"{glance.utilisation:.0%} busy")
+    return " · ".join(parts)
+
+
+def ladder_text(glance: Glance) -> str:
+    """The swap rates of neighbours as a row of little bars, coldest first."""
+    ends = [_level(glance.levels[0]), _level(glance.levels[-1])]
+    bars = "".join(
+        "·" if math.isnan(rate) else BARS[int(np.clip(rate, 0, 1) * (len(BARS) - 1) + 0.5)]
+        for rate in glance.swap_rates.tolist()
+    )
+    rates = glance.swap_rates[np.isfinite(glance.swap_rates)]
+    scope = f"  swap rates {rates.min():.2f} to {rates.max():.2f}" if rates.size else ""
+    return f"{ends[0]} ▕{bars}▏ {ends[1]}{scope}"
+
+
+def _workers(glance: Glance) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    for worker in glance.workers[:MOST_WORKERS]:
+        if worker.chain is None:
+            doing = Text("idle", style="dim")
+        else:
+            style = "bold red" if worker.seconds > LONG else ""
+            doing = Text(f"rung {worker.rung}, for {worker.seconds:.1f} s", style=style)
+        name = Text(f"processor {worker.processor + 1}", style="dim")
+        table.add_row(name, doing, Text("" if worker.process is None else f"pid {worker.process}"))
+    if len(glance.workers) > MOST_WORKERS:
+        table.add_row(Text(f"… and {len(glance.workers) - MOST_WORKERS} more", style="dim"))
+    return table
+
+
+def duration_text(seconds: float, unit: str = "s") -> str:
+    """A time as people say it.
+
+    >>> duration_text(42.3), duration_text(312.0), duration_text(7500.0), duration_text(3e7, "unit")
+    ('42 s', '5 min 12 s', '2 h 05 min', '3e+07 units')
+    """
+    if unit != "s":
+        return f"{seconds:.4g} units"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def _level(level: float) -> str:
+    return "∞" if math.isinf(level) else f"{level:.3g}"

@@ -1,0 +1,114 @@
+"""Watching a run: listens to its draws, and shows a glance now and then."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import final
+
+import numpy as np
+
+from aptmc.backends.control import Control, Crew
+from aptmc.backends.session import Session, Usage
+from aptmc.clock import WallClock
+from aptmc.event_log import EventLog
+from aptmc.progress.glance import Glance, Sketch
+from aptmc.progress.views import View
+from aptmc.record import Record
+from aptmc.warmup import Tuner
+
+SHARE_OF_TIME = 0.01  # of the coordinating process
+
+
+@final
+class Watch:
+    """One view of one run, through all its phases."""
+
+    def __init__(self, view: View, control: Control, budget: float, unit: str) -> None:
+        self.view = view
+        self._called, self._clock = control.called, WallClock()
+        self._budget, self._unit = budget, unit
+        self._sketch: Sketch | None = None
+        self._session: Session | None = None
+        self._tuner: Tuner | None = None
+        self._before = 0.0  # virtual time of the phases before
+
+    def warm_up(self, tuner: Tuner) -> None:
+        """The warm-up begins."""
+        self._tuner = tuner
+
+    def follow(self, session: Session) -> Session:
+        """A phase whose draws count begins: the same session, overheard."""
+        if self._tuner is not None:
+            self._before = sum(part.elapsed for part in self._tuner.rounds)
+            self._tuner = None
+        cold = frozenset(np.flatnonzero(session.machine.rung == 0).tolist())
+        self._sketch = sketch = Sketch(session.problem.dimension, cold)
+        keep = session.store
+
+        def overheard(record: Record, log: EventLog) -> None:
+            sketch.listen(record)
+            keep(record, log)
+
+        self._session = replace(session, store=overheard)
+        return self._session
+
+    def begin(self) -> None:
+        """Show that something is going on: starting processes may take a while."""
+        self.view.begin(self._budget, self._unit)
+
+    def show(self, crew: Crew) -> None:
+        """Show the run as it is now."""
+        if self._session is not None:
+            self._session.flush()
+        self.view.show(self.glance(crew))
+
+    def glance(self, crew: Crew) -> Glance:
+        """The run as it is now."""
+        usage, session, tuner = crew.usage(), self._session, self._tuner
+        common = {
+            "elapsed": self._elapsed(usage),
+            "budget": self._budget,
+            "unit": self._unit,
+            "workers": crew.workers(),
+            "utilisation": _utilisation(usage),
+        }
+        if session is None or tuner is not None:
+            rounds = [] if tuner is None else tuner.rounds
+            return Glance(
+                draws=0,
+                effective=math.nan,
+                moves=sum(part.completions for part in rounds),
+                levels=() if tuner is None else tuner.levels,
+                swap_rates=rounds[-1].swap_rates if rounds else np.empty(0),
+                round=1 if tuner is None else min(tuner.epoch + 1, tuner.count),
+                rounds=1 if tuner is None else tuner.count,
+                **common,  # type: ignore[arg-type]
+            )
+        record, levels = session.record, session.machine.level
+        rates = np.full(levels.size - 1, math.nan)
+        met = record.met[: rates.size]
+        np.divide(record.chance[: rates.size], met, out=rates, where=met > 0)
+        assert self._sketch is not None
+        return Glance(
+            draws=self._sketch.draws,
+            effective=self._sketch.effective_draws(),
+            moves=int(session.machine.completed.sum()),
+            levels=tuple(levels.tolist()),
+            swap_rates=rates,
+            round=None,
+            rounds=0,
+            **common,  # type: ignore[arg-type]
+        )
+
+    def _elapsed(self, usage: Usage) -> float:
+        if self._unit == "s":
+            return self._clock.now() - self._called
+        tuner = self._tuner
+        before = self._before if tuner is None else sum(part.elapsed for part in tuner.rounds)
+        return before + usage.elapsed
+
+
+def _utilisation(usage: Usage) -> float:
+    present = usage.elapsed * usage.busy.size if usage.present is None else usage.present.sum()
+    return float(usage.busy.sum() / present) if present > 0.0 else math.nan
