@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import aptmc
 from aptmc.models import lotka_volterra as model
@@ -23,6 +24,8 @@ TOLERANCES = 0.4 * (3.0 / 0.4) ** (np.arange(RUNGS) / (RUNGS - 1))
 # The paper's variances grow about as the square of the tolerance: 0.008 at 1.
 SETTINGS = model.Settings(TOLERANCES, np.outer(0.008 * TOLERANCES**2, [1.0, 1e-2, 1.0]), upper=3.0)
 WORK = 4e8  # events of a run on all processors together
+MEDIAN_OF_NORMAL = 0.6745  # of the absolute value of a standard normal variable
+RESAMPLED = 600
 
 RULES: dict[str, type[aptmc.Rule]] = {
     "pairs": aptmc.Alternating,
@@ -138,37 +141,94 @@ def _identity(result: dict[str, Any]) -> tuple[str, int, float, int]:
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """Per 10^9 events: effective draws by mean squared error and by autocorrelation."""
+    """Per 10^9 events: effective draws by squared, by typical error, and by autocorrelation."""
     truth = {name: _pooled(results, "means", name) for name in PARAMETERS}
     variance = {name: _pooled(results, "squares", name) - truth[name] ** 2 for name in PARAMETERS}
     lines = [
         "| processors | sampler | idle | moves of a chain | round trips | effective draws by mean "
-        "squared error | gain | by autocorrelation |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "squared error | gain | by median error | gain | by autocorrelation |",
+        "| --- " * 10 + "|",
     ]
-    base: dict[int, float] = {}
-    for result in results:
+    base: dict[int, Precision] = {}
+    caps = {result["name"].rpartition(", ")[2] for result in results}
+    common = f", {caps.pop()}" if len(caps) == 1 else ""
+    for result in sorted(results, key=lambda result: int(result["processors"])):
         events = result["budget"] * result["processors"] / 1e9
-        effective = [
-            variance[name] / np.mean((np.array(result["means"][name]) - truth[name]) ** 2) / events
-            for name in PARAMETERS
-        ]
-        # Each is a variance over n runs, so its relative error is sqrt(2 / n).
-        geometric = float(np.exp(np.mean(np.log(effective))))
-        base.setdefault(result["processors"], geometric)
-        chains = RUNGS * _chains_per_rung(result["name"])
+        # In posterior standard deviations: [parameter, run].
+        errors = np.array(
+            [
+                (np.array(result["means"][name]) - truth[name]) / np.sqrt(variance[name])
+                for name in PARAMETERS
+            ]
+        )
+        precision = Precision(errors, events)
+        first = base.setdefault(result["processors"], precision)
         cells = [
             str(result["processors"]),
-            result["name"],
+            result["name"].removesuffix(common),
             f"{result['idle']:.0%}",
-            f"{np.mean(result['completions']) / chains / events:.0f}",
+            f"{_moves_of_a_chain(result) / events:.0f}",
             f"{np.mean(result['round_trips']) / events:.0f}",
-            " / ".join(f"{value:.0f}" for value in effective),
-            f"{geometric / base[result['processors']]:.1f}",
-            " / ".join(f"{result['ess'][name]:.0f}" for name in PARAMETERS),
+            _slashed(precision.by_mean),
+            precision.gain_over(first, "by_mean"),
+            _slashed(precision.by_median),
+            precision.gain_over(first, "by_median"),
+            _slashed([result["ess"][name] for name in PARAMETERS]),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+class Precision:
+    """How many independent draws would give posterior means as precise as those of some runs."""
+
+    def __init__(self, errors: npt.NDArray[np.float64], events: float) -> None:
+        self.errors, self.events = errors, events
+
+    @property
+    def by_mean(self) -> list[float]:
+        """From the mean squared error, in which one run that went astray counts for much."""
+        return list(1.0 / np.mean(self.errors**2, axis=1) / self.events)
+
+    @property
+    def by_median(self) -> list[float]:
+        """From the median error: what most runs are like."""
+        typical = np.median(np.abs(self.errors), axis=1) / MEDIAN_OF_NORMAL
+        return list(1.0 / typical**2 / self.events)
+
+    def gain_over(self, other: Precision, measure: str) -> str:
+        """The ratio of the geometric means, with the middle two thirds of its distribution."""
+        if other is self:
+            return "1"
+        rng = np.random.default_rng(1)
+        ratios = np.sort(
+            [
+                _geometric(getattr(self._again(rng), measure))
+                / _geometric(getattr(other._again(rng), measure))
+                for _ in range(RESAMPLED)
+            ]
+        )
+        low, high = ratios[RESAMPLED // 6], ratios[-RESAMPLED // 6]
+        ratio = _geometric(getattr(self, measure)) / _geometric(getattr(other, measure))
+        return f"{ratio:.2g} ({low:.2g} to {high:.2g})"
+
+    def _again(self, rng: np.random.Generator) -> Precision:
+        """The same number of runs, drawn from these."""
+        runs = self.errors.shape[1]
+        return Precision(self.errors[:, rng.integers(runs, size=runs)], self.events)
+
+
+def _geometric(values: list[float]) -> float:
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def _moves_of_a_chain(result: dict[str, Any]) -> float:
+    chains = RUNGS * int(result["name"].split(" per rung")[0].split()[-1])
+    return float(np.mean(result["completions"]) / chains)
+
+
+def _slashed(values: list[float]) -> str:
+    return " / ".join(f"{value:.0f}" for value in values)
 
 
 def _pooled(results: list[dict[str, Any]], kind: str, name: str) -> float:
@@ -176,7 +236,3 @@ def _pooled(results: list[dict[str, Any]], kind: str, name: str) -> float:
     values = [np.array(result[kind][name]) for result in results]
     weights = np.array([1.0 / (value.var(ddof=1) / value.size) for value in values])
     return float(np.average([value.mean() for value in values], weights=weights))
-
-
-def _chains_per_rung(name: str) -> int:
-    return int(name.split(" per rung")[0].split()[-1])
