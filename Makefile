@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check validate bench clean
+.PHONY: help demo test check docs validate bench clean
 
 # Name another Python with `make PYTHON=...`; without that, a newer one is looked for if need be.
 PYTHON ?= python3
@@ -34,6 +34,7 @@ help:
 	@echo "make demo      see anytime parallel tempering at work on a small example"
 	@echo "make test      run the tests"
 	@echo "make check     lint, types, layers, every example in the documents, short validate and bench"
+	@echo "make docs      build the documentation in build/docs"
 	@echo "make validate  run the long statistical suites (SCALE=0.1: a tenth of the length)"
 	@echo "make bench     measure speed (ARGS=--quick: a short run)"
 	@echo "make clean     remove the virtual environment, caches and build products"
@@ -50,8 +51,12 @@ check: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --cache-dir .cache/import-linter
 	$(PYTEST) --doctest-modules src tests/docs
+	$(MAKE) --no-print-directory docs
 	$(MAKE) --no-print-directory validate SCALE=0.02
 	$(MAKE) --no-print-directory bench ARGS=--quick
+
+docs: $(INSTALLED)
+	$(BIN)/mkdocs build --quiet --site-dir build/docs
 
 validate: $(INSTALLED)
 	APTMC_VALIDATION_SCALE=$(SCALE) $(PYTEST) $(PARALLEL) -m validation

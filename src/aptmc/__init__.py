@@ -128,7 +128,7 @@ __all__ = [
 ]
 
 
-_SUBMODULES = ("distance", "models")
+_SUBMODULES = ("distance", "models", "plots")
 
 
 def __getattr__(name: str) -> Any:

@@ -26,6 +26,9 @@ SHORTEST_UNIT = 5e-3
 UNIT_PER_PROCESSOR = 0.25e-3
 # From here on the time that a worker waits for its next order does not matter.
 LONG_UNIT = 20e-3
+# On a busy machine a process may be made to wait for some time, but hardly for so long: a step that
+# takes this long once is long, one of LONG_UNIT must be found so twice.
+VERY_LONG = 1.0
 MOST_GROWTH = 32
 ENOUGH_TRIALS = 3
 MOST_ROUNDS = 8
@@ -50,6 +53,8 @@ def measure_units(
     movers = np.flatnonzero(machine.is_mover)
     first = {int(machine.rung[chain]): chain for chain in movers[::-1].tolist()}
     longest = dict.fromkeys(first, 0.0)
+    quickest = dict.fromkeys(first, np.inf)  # trial of a single step
+    singles = dict.fromkeys(first, 0)  # trials of a single step
     # Steps are seldom alike, and one that the prior refuses costs nothing. So what counts is the
     # mean over all trials of a rung, and a unit must be found good enough several times.
     seconds, steps, settled = (dict.fromkeys(first, 0.0) for _ in range(3))
@@ -75,7 +80,11 @@ def measure_units(
             settled[rung] += wanted <= 2.0 * order.tuning[STEPS]
             if group:
                 tuning[rung, STEPS] = min(wanted, MOST_GROWTH * order.tuning[STEPS])
-            is_long = order.tuning[STEPS] == single and longest[rung] > LONG_UNIT
+            if order.tuning[STEPS] == single:
+                singles[rung] += 1
+                quickest[rung] = min(quickest[rung], reply.ended - reply.began)
+            is_long = quickest[rung] > (LONG_UNIT if singles[rung] > 1 else VERY_LONG)
+            is_long &= singles[rung] > 0
             if not group or is_long or settled[rung] == ENOUGH_TRIALS:
                 unmeasured.discard(rung)
         if not unmeasured:

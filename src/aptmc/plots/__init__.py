@@ -8,9 +8,11 @@ from aptmc.plots.ladder import index_process, levels, swap_rates
 from aptmc.plots.mixing import autocorrelation
 from aptmc.plots.posterior import marginals, pairs
 from aptmc.plots.processors import hold_times, timeline, utilisation
+from aptmc.plots.style import figure
 
 __all__ = [
     "autocorrelation",
+    "figure",
     "hold_times",
     "index_process",
     "levels",
