@@ -167,6 +167,7 @@ class Tuner:
     def _learn_proposals(self, rows: list[FloatTable], accepted: Floats, done: Floats) -> None:
         dimension = self.problem.dimension
         target = proposals.best_acceptance(dimension)
+        tuned = self.approach.tuned_acceptance(accepted)
         for rung, table in enumerate(rows):
             if len(table) < FEWEST_DRAWS:
                 continue
@@ -174,10 +175,8 @@ class Tuner:
                 table[:, :dimension], self.covariances[rung]
             )
             is_moving = done[rung] >= FEWEST_DRAWS and self.levels[rung] > 0.0
-            if self.approach.tunes_scales and is_moving:
-                self.scales[rung] = proposals.better_scale(
-                    self.scales[rung], accepted[rung], target
-                )
+            if tuned is not None and is_moving:
+                self.scales[rung] = proposals.better_scale(self.scales[rung], tuned[rung], target)
 
     def _learn_deadlines(self, session: Session, usage: Usage) -> None:
         machine, passed = session.machine, int(session.machine.passed[0])
