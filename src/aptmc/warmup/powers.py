@@ -21,7 +21,7 @@ FIRST_POWERS = (1.0, 0.25, 0.06, 0.015, 0.004, 0.001, 0.0)
 FIRST_POWERS_OF_DENSITY = (1.0, 0.6, 0.35, 0.2, 0.12, 0.07, 0.04)
 SPREAD = 1.0
 # Measured: docs/tuning.md. A slice takes about five evaluations, so that half of them are for one.
-SHARE_OF_SLICES = 0.15
+SHARE_OF_SLICES = 0.2
 LENGTH_OF_SLICES = 5.0  # in standard deviations
 
 
