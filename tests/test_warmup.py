@@ -11,6 +11,7 @@ from scipy import stats
 
 import aptmc
 from aptmc.backends import VirtualTime
+from aptmc.clock import ManualClock
 from aptmc.errors import InputError
 from aptmc.schedule import DEADLINES_PER_SWEEP
 from aptmc.store import Draws
@@ -339,8 +340,11 @@ def test_deadlines_cost_no_more_than_a_small_share_of_the_time():
     assert 0.0 < run.overhead.exchanges < 0.1 * run.elapsed
 
 
-def test_virtual_time_charges_nothing_for_deadlines(found):
+def test_other_clocks_charge_nothing_for_deadlines(found):
     assert found.settings.schedule.shortest == 0.0
+    on = aptmc.InProcess(ManualClock(step=0.01))
+    run = aptmc.sample(MODES, budget=40.0, on=on, seed=1)
+    assert run.settings.schedule.shortest == 0.0
 
 
 @njit

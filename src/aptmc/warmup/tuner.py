@@ -13,7 +13,7 @@ from aptmc.backends.build import build_session
 from aptmc.backends.session import Session, Usage, empty_states
 from aptmc.chain import ACCEPTED
 from aptmc.compiled import Floats, FloatTable, FloatTables
-from aptmc.coordinator import mean_per_move, moves_done
+from aptmc.coordinator import Coordinator, mean_per_move, moves_done
 from aptmc.errors import InputError, StopReason
 from aptmc.kernels import Kernel
 from aptmc.kernels.base import STEPS
@@ -153,7 +153,7 @@ class Tuner:
         accepted = mean_per_move(machine, session.record, ACCEPTED) / session.tuning[:, STEPS]
         self._learn_proposals(rows, accepted, moves_done(machine))
         if self.wishes.every_is_auto:
-            self._learn_deadlines(session, usage)
+            self._learn_deadlines(machine, usage)
         rates = self.approach.swap_rates(self.levels, rows)
         completions = int(machine.completed.sum())
         self.rounds.append(
@@ -178,11 +178,11 @@ class Tuner:
             if tuned is not None and is_moving:
                 self.scales[rung] = proposals.better_scale(self.scales[rung], tuned[rung], target)
 
-    def _learn_deadlines(self, session: Session, usage: Usage) -> None:
-        machine, passed = session.machine, int(session.machine.passed[0])
+    def _learn_deadlines(self, machine: Coordinator, usage: Usage) -> None:
+        passed = int(machine.passed[0])
         if passed > 0:
             # Virtual time charges nothing. In real time the first deadlines may be slow once.
-            cost = session.progress.exchange_seconds / passed
+            cost = usage.overhead.exchanges / passed
             self.shortest = min(cost / COST_OF_DEADLINES, usage.elapsed / DEADLINES_AT_FIRST)
         if machine.completed.min() >= machine.sweep.max():
             self.every = float(machine.sweep_time.max())
