@@ -15,6 +15,7 @@ from aptmc.clock import ManualClock
 from aptmc.errors import InputError
 from aptmc.schedule import DEADLINES_PER_SWEEP
 from aptmc.store import Draws
+from aptmc.tuning.proposals import best_acceptance
 from aptmc.warmup import Round
 from aptmc.warmup.tuner import settled
 from tests.backends.contract import eventually
@@ -80,6 +81,14 @@ def test_a_density_without_prior_gets_a_ladder_too():
     run = aptmc.sample(DENSITY, budget=40_000, on=ON, seed=1)
     assert run.settings.ladder.levels[-1] > 0.0
     assert (abs(run.swap_rates.neighbours - 0.4) < 0.15).all()
+
+
+def test_the_walk_of_the_mixture_is_accepted_as_often_as_is_best(found):
+    kernel = found.settings.kernel
+    assert isinstance(kernel, aptmc.Mixture)
+    moving = np.array(found.settings.ladder.levels) > 0.0
+    walk = (found.acceptance_rates[moving] - kernel.share) / (1.0 - kernel.share)
+    assert (abs(walk - best_acceptance(1)) < 0.1).all()
 
 
 def test_the_rounds_are_recorded_and_double_in_length(found):
