@@ -45,10 +45,12 @@ def test_a_random_walk_does_not_find_the_weights_of_two_modes():
     result = measured("two modes")
     names = [quantity.name for quantity in result.target.quantities]
     weight, within = names.index("larger mode"), names.index("sd within a mode")
-    # Inside a mode it does well; but a run is worth no more than a handful of starts.
+    # Inside a mode it does well; but a run is worth no more than its six starts, which are as
+    # often near the one as near the other.
     assert result.effective_draws(within, tempered=False) > 50.0
-    assert result.effective_draws(weight, tempered=False) < 4.0
+    assert result.effective_draws(weight, tempered=False) < 10.0
     assert result.effective_draws(weight) > 8.0
+    assert result.off_by(weight, tempered=False) > 3.0
 
 
 def test_a_random_walk_misses_modes():
