@@ -8,6 +8,7 @@ import platform
 from benchmarks import (
     budget,
     gillespie,
+    kernels,
     kills,
     memory,
     processes,
@@ -23,6 +24,7 @@ BENCHMARKS = {
     "gillespie": gillespie.main,
     "race": race.main,
     "tuning": tuning.main,
+    "kernels": kernels.main,
     "pyabc": pyabc_comparison.main,
     "processes": processes.main,
     "budget": budget.main,

@@ -29,7 +29,7 @@ from experiments.parallel import in_parallel
 
 MARGIN = 0.1  # of swap rates around the wanted one
 TARGETS = {target.name: target for target in (*densities.TARGETS, *simulators.TARGETS)}
-FACTORS = (1 / 16, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 16.0)
+FACTORS = (1 / 4, 1 / 2, 1.0, 2.0, 4.0, 16.0)
 RUNG_FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0)
 WARMUP_SHARE = 0.1
 

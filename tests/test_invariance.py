@@ -23,6 +23,7 @@ from tests.support.sessions import PROBLEM, make_session
 from tests.support.statistical import FALSE_ALARM, follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.6, 0.35, 0.2])
+WALK = aptmc.RandomWalk(2.0)
 
 
 def set_state(session, chain, value):
@@ -41,7 +42,7 @@ def start_in_stationary_law(session, processors, rng):
         set_state(session, chain, draw(rng, beta))
 
 
-def waiting_states(schedule, processors, chains_per_rung, runs):
+def waiting_states(schedule, processors, chains_per_rung, runs, kernel=WALK):
     """What waiting chains hold after a while, by rung, over independent runs."""
     held = [[] for _ in LADDER.levels]
     rng = np.random.default_rng(1)
@@ -53,7 +54,7 @@ def waiting_states(schedule, processors, chains_per_rung, runs):
             pools=aptmc.Shared(chains_per_rung),
             processors=processors,
             seed=seed,
-            kernel=aptmc.RandomWalk(2.0),
+            kernel=kernel,
         )
         start_in_stationary_law(session, processors, rng)
         backend.run(session, 12.0)
@@ -91,6 +92,19 @@ def test_several_chains_per_rung_too():
     assert in_law(waiting_states(schedule, 3, 2, runs=800))
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        aptmc.Slice(4.0),
+        aptmc.Slice(1.0, stretches=3),
+        aptmc.Mixture(aptmc.RandomWalk(2.0), aptmc.Slice(4.0)),
+    ],
+    ids=["slice", "stretched slice", "mixture"],
+)
+def test_other_kernels_leave_it_alone_too(kernel):
+    assert in_law(waiting_states(aptmc.Anytime(every=1.0), 2, 1, runs=800, kernel=kernel))
+
+
 def test_exchanging_chains_in_flight_is_caught():
     assert not in_law(waiting_states(aptmc.Uncorrected(every=1.0), 2, 1, runs=1500))
 
@@ -101,9 +115,7 @@ def test_giving_up_slow_moves_is_caught():
     held = [[] for _ in LADDER.levels]
     rng = np.random.default_rng(1)
     for seed in range(1500):
-        session, _ = make_session(
-            aptmc.Anytime(every=1.0), ladder=LADDER, seed=seed, kernel=aptmc.RandomWalk(2.0)
-        )
+        session, _ = make_session(aptmc.Anytime(every=1.0), ladder=LADDER, seed=seed, kernel=WALK)
         start_in_stationary_law(session, 1, rng)
         machine, now = session.machine, 0.0
         while True:

@@ -11,9 +11,11 @@ from scipy import stats
 
 import aptmc
 from aptmc.backends import VirtualTime
+from aptmc.clock import ManualClock
 from aptmc.errors import InputError
 from aptmc.schedule import DEADLINES_PER_SWEEP
 from aptmc.store import Draws
+from aptmc.tuning.proposals import best_acceptance
 from aptmc.warmup import Round
 from aptmc.warmup.tuner import settled
 from tests.backends.contract import eventually
@@ -79,6 +81,14 @@ def test_a_density_without_prior_gets_a_ladder_too():
     run = aptmc.sample(DENSITY, budget=40_000, on=ON, seed=1)
     assert run.settings.ladder.levels[-1] > 0.0
     assert (abs(run.swap_rates.neighbours - 0.4) < 0.15).all()
+
+
+def test_the_walk_of_the_mixture_is_accepted_as_often_as_is_best(found):
+    kernel = found.settings.kernel
+    assert isinstance(kernel, aptmc.Mixture)
+    moving = np.array(found.settings.ladder.levels) > 0.0
+    walk = (found.acceptance_rates[moving] - kernel.share) / (1.0 - kernel.share)
+    assert (abs(walk - best_acceptance(1)) < 0.1).all()
 
 
 def test_the_rounds_are_recorded_and_double_in_length(found):
@@ -341,8 +351,11 @@ def test_deadlines_cost_no_more_than_a_small_share_of_the_time():
     assert 0.0 < run.overhead.exchanges < 0.1 * run.elapsed
 
 
-def test_virtual_time_charges_nothing_for_deadlines(found):
+def test_other_clocks_charge_nothing_for_deadlines(found):
     assert found.settings.schedule.shortest == 0.0
+    on = aptmc.InProcess(ManualClock(step=0.01))
+    run = aptmc.sample(MODES, budget=40.0, on=on, seed=1)
+    assert run.settings.schedule.shortest == 0.0
 
 
 @njit

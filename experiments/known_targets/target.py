@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import aptmc
+from aptmc.warmup.tuner import SHARE
 from experiments.known_targets.quantities import Quantity
 
 PROCESSORS = 4
@@ -44,13 +45,22 @@ class Target:
         """Without tempering: a few chains on the coldest rung, whose proposals are tuned alike."""
         only = [1.0] if self.coldest is None else [self.coldest]
         kind = aptmc.Ladder.powers if self.coldest is None else aptmc.Ladder.tolerances
-        return aptmc.sample(
+        alone = partial(
+            aptmc.sample,
             self.problem,
-            budget=budget,
             ladder=kind(only),
             pools=aptmc.Shared(PROCESSORS + 2),  # two must wait
             on=aptmc.VirtualTime(PROCESSORS),
             seed=seed,
+        )
+        if self.coldest is not None:
+            return alone(budget=budget)
+        # The automatic kernel also has slices: its random walk is taken out when it is tuned.
+        found = alone(budget=1.01 * SHARE * budget, warmup=SHARE * budget).settings
+        assert isinstance(found.kernel, aptmc.Mixture)
+        left = (1.0 - SHARE) * budget
+        return alone(
+            budget=left, warmup=0.1 * left, kernel=found.kernel.first, schedule=found.schedule
         )
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         RungParity,
     )
     from aptmc.handle import RunHandle
-    from aptmc.kernels import OneHit, RandomWalk, Slice
+    from aptmc.kernels import Mixture, OneHit, RandomWalk, Slice
     from aptmc.keys import Key
     from aptmc.ladder import AutoLadder, Ladder
     from aptmc.pools import Paired, Partitioned, Shared
@@ -67,7 +67,7 @@ _HOME = {
         "RungParity",
     ),
     "handle": ("RunHandle",),
-    "kernels": ("OneHit", "RandomWalk", "Slice"),
+    "kernels": ("Mixture", "OneHit", "RandomWalk", "Slice"),
     "keys": ("Key",),
     "ladder": ("AutoLadder", "Ladder"),
     "pools": ("Paired", "Partitioned", "Shared"),
@@ -92,6 +92,7 @@ __all__ = [
     "InputError",
     "Key",
     "Ladder",
+    "Mixture",
     "MoveFailed",
     "OneHit",
     "OneRandomPair",

@@ -45,10 +45,12 @@ def test_a_random_walk_does_not_find_the_weights_of_two_modes():
     result = measured("two modes")
     names = [quantity.name for quantity in result.target.quantities]
     weight, within = names.index("larger mode"), names.index("sd within a mode")
-    # Inside a mode it does well; but a run is worth no more than a handful of starts.
+    # Inside a mode it does well; but a run is worth no more than its six starts, which are as
+    # often near the one as near the other.
     assert result.effective_draws(within, tempered=False) > 50.0
-    assert result.effective_draws(weight, tempered=False) < 4.0
+    assert result.effective_draws(weight, tempered=False) < 10.0
     assert result.effective_draws(weight) > 8.0
+    assert result.off_by(weight, tempered=False) > 3.0
 
 
 def test_a_random_walk_misses_modes():
@@ -98,6 +100,14 @@ def test_tables_are_made():
     results = [measured("gamma mixture"), measured("normal")]
     assert "mean theta" in off_by_table(results)
     assert ladder_table(results).count("\n") == 3
+
+
+@pytest.mark.validation
+def test_the_neck_of_the_funnel_is_found(validation_scale):
+    scale = max(validation_scale, 0.3)
+    result = measure(TARGETS["funnel"], scale=scale, runs=RUNS, walks=False)
+    off = [result.off_by(place) for place in range(len(result.target.quantities))]
+    assert max(off) < 5.0
 
 
 @pytest.mark.validation

@@ -210,7 +210,7 @@ def counted(function):
 def test_the_work_of_a_move_is_the_evaluations_that_it_takes(level):
     function = counted(plain_log_likelihood)
     problem = aptmc.Tempered(function, PRIOR)
-    kernel = aptmc.Slice(1.0, steps=20)
+    kernel = aptmc.Slice(1.0, stretches=4, steps=20)
     move = kernel.move(problem, compiled=False)
     tuning = kernel.tuning(problem, aptmc.Ladder.powers([level, 0.0] if level else [1.0, 0.0]))
     state, outcome, info = problem.start(np.random.default_rng(1)), np.empty(3), np.empty(6)
@@ -226,7 +226,7 @@ def test_virtual_time_charges_a_move_what_it_evaluates():
         problem,
         budget=2_000,
         ladder=LADDER,
-        kernel=aptmc.Slice(1.0),
+        kernel=aptmc.Slice(1.0, stretches=4),
         schedule=aptmc.Anytime(every=5),
         on=aptmc.VirtualTime(),
         seed=1,
@@ -294,4 +294,4 @@ def test_a_number_that_cannot_be_is_refused(wrong):
 
 
 def test_it_says_how_it_was_made():
-    assert repr(aptmc.Slice(0.5, steps=2)) == "Slice(scale=0.5, stretches=4, steps=2)"
+    assert repr(aptmc.Slice(0.5, steps=2)) == "Slice(scale=0.5, stretches=1, steps=2)"

@@ -78,5 +78,7 @@ class InProcess(Backend):
         except RunFailed as error:
             stopped, failure = StopReason.FAILED, error
         session.progress.elapsed = now
-        overhead = Overhead(exchanges=session.progress.exchange_seconds)
+        # By another clock they take no time.
+        by_the_wall = isinstance(self.clock, WallClock)
+        overhead = Overhead(exchanges=session.progress.exchange_seconds if by_the_wall else 0.0)
         return Usage(stopped, now - began, np.array([busy]), failure, overhead=overhead)

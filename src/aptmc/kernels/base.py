@@ -32,13 +32,18 @@ class Kernel(ABC):
         It must not depend on the kernel's settings but through `tuning`.
         """
 
+    @property
+    def parts(self) -> tuple[type, ...]:
+        """What kind of kernel it is; more than one if it is made of others."""
+        return (type(self),)
+
     @final
     def move(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
         """The move function for a problem; compiled once per problem and kind of kernel."""
         moves = problem.compiled_moves
-        if compiled and type(self) in moves:
-            return moves[type(self)]
+        if compiled and self.parts in moves:
+            return moves[self.parts]
         move = self.body(problem, compiled=compiled)
         if compiled:
-            move = moves[type(self)] = compiled_like(move_model, move)
+            move = moves[self.parts] = compiled_like(move_model, move)
         return move

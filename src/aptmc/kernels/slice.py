@@ -41,19 +41,20 @@ class Slice(Kernel):
     problem each step is a fresh draw from the prior.
 
     :param scale: length of the interval before it is stretched; a number, a mapping or a sequence,
-        as for `RandomWalk`. Several standard deviations of the target are a good choice
+        as for `RandomWalk`. About five standard deviations of the target are a good choice
     :param covariance: covariance matrix whose standard deviations are these lengths, in place of
         `scale`: one matrix, or one per rung
-    :param stretches: how many times its length the interval may at most become
+    :param stretches: how many times its length the interval may at most become. By default it is
+        not stretched, which saves evaluations where the scale is large enough
     :param steps: how many local steps make one move
 
-    >>> Slice(3.0), Slice({"x": 0.5, "y": 2.0}, stretches=1)
-    (Slice(scale=3.0, stretches=4), Slice(scale={'x': 0.5, 'y': 2.0}, stretches=1))
+    >>> Slice(3.0), Slice({"x": 0.5, "y": 2.0}, stretches=4)
+    (Slice(scale=3.0, stretches=1), Slice(scale={'x': 0.5, 'y': 2.0}, stretches=4))
     """
 
     scale: Scale | None = None
     covariance: npt.ArrayLike | None = None
-    stretches: int = 4
+    stretches: int = 1
     steps: int = 1
 
     def __post_init__(self) -> None:

@@ -33,7 +33,8 @@ class Problem(ABC):
         self.function_name = function_name  # what the user calls the function that is evaluated
         self.is_compiled = is_compiled
         self.width = state_width(len(names)) + kept_numbers
-        self.compiled_moves: dict[type, Callable[..., None]] = {}  # by kind of kernel
+        # By kind of kernel, or by kinds, if it is made of several.
+        self.compiled_moves: dict[tuple[type, ...], Callable[..., None]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what was compiled: that belongs to this process."""

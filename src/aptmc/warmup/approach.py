@@ -30,7 +30,6 @@ class Seen(NamedTuple):
 class Approach(ABC):
     """What the warm-up does in its own way for one kind of ladder."""
 
-    tunes_scales: bool  # whether the acceptance rate tells how large steps should be
     remembers: tuple[str, ...] = ()  # attributes that rounds hand on to later ones
 
     @abstractmethod
@@ -48,6 +47,13 @@ class Approach(ABC):
     @abstractmethod
     def kernel(self, covariances: FloatTables, scales: Floats) -> Kernel:
         """The kernel for rungs with these covariances and scales of proposals."""
+
+    @abstractmethod
+    def tuned_acceptance(self, accepted: Floats) -> Floats | None:
+        """By rung, the acceptance that should be brought to its best by the size of steps, if any.
+
+        :param accepted: the share of all local steps that were accepted
+        """
 
     @abstractmethod
     def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:

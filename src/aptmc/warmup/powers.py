@@ -10,7 +10,7 @@ import numpy as np
 from aptmc.chain import value_column
 from aptmc.compiled import Floats, FloatTable, FloatTables
 from aptmc.errors import InputError
-from aptmc.kernels import Kernel, RandomWalk
+from aptmc.kernels import Kernel, Mixture, RandomWalk, Slice
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Tempered
 from aptmc.problem.density import DensityProblem
@@ -20,13 +20,14 @@ from aptmc.warmup.approach import Approach, Seen, scale_of, spread_of_prior
 FIRST_POWERS = (1.0, 0.25, 0.06, 0.015, 0.004, 0.001, 0.0)
 FIRST_POWERS_OF_DENSITY = (1.0, 0.6, 0.35, 0.2, 0.12, 0.07, 0.04)
 SPREAD = 1.0
+# Measured: docs/tuning.md. A slice takes about five evaluations, so that half of them are for one.
+SHARE_OF_SLICES = 0.2
+LENGTH_OF_SLICES = 5.0  # in standard deviations
 
 
 @final
 class PowersApproach(Approach):
     """For problems with a likelihood or a density."""
-
-    tunes_scales = True
 
     def __init__(self, problem: DensityProblem) -> None:
         self.problem = problem
@@ -48,8 +49,17 @@ class PowersApproach(Approach):
         return np.eye(self.problem.dimension)
 
     def kernel(self, covariances: FloatTables, scales: Floats) -> Kernel:
-        """A random walk with steps of many sizes."""
-        return RandomWalk(covariance=covariances * (scales**2)[:, None, None], spread=SPREAD)
+        """A random walk with steps of many sizes, and now and then a slice.
+
+        Where one covariance fits nowhere, as in a funnel, slices find the size that fits; elsewhere
+        they cost more than they are worth.
+        """
+        walk = RandomWalk(covariance=covariances * (scales**2)[:, None, None], spread=SPREAD)
+        return Mixture(walk, Slice(covariance=covariances * LENGTH_OF_SLICES**2), SHARE_OF_SLICES)
+
+    def tuned_acceptance(self, accepted: Floats) -> Floats | None:
+        """That of the random walk; slices are always accepted."""
+        return (accepted - SHARE_OF_SLICES) / (1.0 - SHARE_OF_SLICES)
 
     def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:
         """From the log likelihoods of all pairs of draws."""

@@ -26,8 +26,6 @@ CAUTION = 4.0
 class TolerancesApproach(Approach):
     """For problems with a simulator."""
 
-    # A step can be no more acceptable than simulations hit, whatever its size.
-    tunes_scales = False
     remembers = ("curves", "yields")
 
     def __init__(self, problem: Abc) -> None:
@@ -51,6 +49,10 @@ class TolerancesApproach(Approach):
     def kernel(self, covariances: FloatTables, scales: Floats) -> Kernel:
         """One simulation for each step that the prior allows."""
         return OneHit(covariance=covariances * (scales**2)[:, None, None])
+
+    def tuned_acceptance(self, accepted: Floats) -> Floats | None:
+        """None: a step can be no more acceptable than simulations hit, whatever its size."""
+        return None
 
     def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:
         """The share of a rung's draws within the next tolerance."""

@@ -14,7 +14,7 @@ from aptmc.backends.build import build_session
 from aptmc.backends.session import Session, Usage, empty_states
 from aptmc.chain import ACCEPTED
 from aptmc.compiled import Floats, FloatTable, FloatTables
-from aptmc.coordinator import mean_per_move, moves_done
+from aptmc.coordinator import Coordinator, mean_per_move, moves_done
 from aptmc.errors import InputError, StopReason
 from aptmc.kernels import Kernel
 from aptmc.kernels.base import STEPS
@@ -198,7 +198,7 @@ class Tuner:
         accepted = mean_per_move(machine, session.record, ACCEPTED) / session.tuning[:, STEPS]
         self._learn_proposals(rows, accepted, moves_done(machine))
         if self.wishes.every_is_auto:
-            self._learn_deadlines(session, usage)
+            self._learn_deadlines(machine, usage)
         rates = self.approach.swap_rates(self.levels, rows)
         completions = int(machine.completed.sum())
         self.rounds.append(
@@ -213,6 +213,7 @@ class Tuner:
     def _learn_proposals(self, rows: list[FloatTable], accepted: Floats, done: Floats) -> None:
         dimension = self.problem.dimension
         target = proposals.best_acceptance(dimension)
+        tuned = self.approach.tuned_acceptance(accepted)
         for rung, table in enumerate(rows):
             if len(table) < FEWEST_DRAWS:
                 continue
@@ -220,16 +221,14 @@ class Tuner:
                 table[:, :dimension], self.covariances[rung]
             )
             is_moving = done[rung] >= FEWEST_DRAWS and self.levels[rung] > 0.0
-            if self.approach.tunes_scales and is_moving:
-                self.scales[rung] = proposals.better_scale(
-                    self.scales[rung], accepted[rung], target
-                )
+            if tuned is not None and is_moving:
+                self.scales[rung] = proposals.better_scale(self.scales[rung], tuned[rung], target)
 
-    def _learn_deadlines(self, session: Session, usage: Usage) -> None:
-        machine, passed = session.machine, int(session.machine.passed[0])
+    def _learn_deadlines(self, machine: Coordinator, usage: Usage) -> None:
+        passed = int(machine.passed[0])
         if passed > 0:
             # Virtual time charges nothing. In real time the first deadlines may be slow once.
-            cost = session.progress.exchange_seconds / passed
+            cost = usage.overhead.exchanges / passed
             self.shortest = min(cost / COST_OF_DEADLINES, usage.elapsed / DEADLINES_AT_FIRST)
         if machine.completed.min() >= machine.sweep.max():
             self.every = float(machine.sweep_time.max())

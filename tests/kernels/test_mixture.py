@@ -1,0 +1,143 @@
+"""A mixture of kernels does what they do, each as often as it should."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+import aptmc
+from aptmc.chain import ACCEPTED, INFO_LENGTH, STATUS, WORK
+from aptmc.errors import InputError
+from aptmc.keys import Key
+from tests.support.statistical import FALSE_ALARM, follows
+
+LADDER = aptmc.Ladder.powers([1.0, 0.3])
+
+
+def normal(theta):
+    return -0.5 * theta[0] ** 2
+
+
+COMPILED = aptmc.Power(njit(normal), 0.0)
+PLAIN = aptmc.Power(normal, 0.0)
+MIXTURE = aptmc.Mixture(aptmc.RandomWalk([2.0, 3.0]), aptmc.Slice([4.0, 8.0]), 0.3, steps=4)
+
+
+def moved(kernel, problem, rung, draws, rng):
+    """Where draws are after one move each, and the work of each move."""
+    move = kernel.move(problem, compiled=problem.is_compiled)
+    tuning = kernel.tuning(problem, LADDER)[rung]
+    outcome, info = np.empty(3), np.empty(INFO_LENGTH)
+    after, work = np.empty(draws.size), np.empty(draws.size)
+    for i, x in enumerate(draws):
+        state = np.array([x, normal([x]), 0.0])
+        move(LADDER.levels[rung], tuning, state, rng, outcome, info)
+        after[i], work[i] = outcome[0], info[WORK]
+    return after, work
+
+
+@pytest.mark.parametrize("problem", [COMPILED, PLAIN], ids=["compiled", "plain"])
+@pytest.mark.parametrize("rung", [0, 1])
+def test_a_move_leaves_exact_draws_exact(problem, rung):
+    rng = np.random.default_rng(1)
+    target = stats.norm(0, LADDER.levels[rung] ** -0.5)
+    after, _ = moved(MIXTURE, problem, rung, target.rvs(3000, random_state=rng), rng)
+    assert follows(after, target.cdf)
+
+
+class Drift(aptmc.kernels.Kernel):
+    """A planted error: goes to the right, always."""
+
+    def tuning(self, problem, ladder):
+        return np.ones((ladder.rungs, 1))
+
+    def body(self, problem, *, compiled):
+        def move(level, tuning, state, rng, outcome, info):
+            outcome[:] = state
+            outcome[0] += 1.0
+            info[:] = 0.0
+
+        return move
+
+
+def test_a_wrong_kernel_in_it_is_caught():
+    rng = np.random.default_rng(1)
+    kernel = aptmc.Mixture(aptmc.RandomWalk(2.0), Drift(), 0.2)
+    after, work = moved(kernel, PLAIN, 0, rng.standard_normal(3000), rng)
+    assert not follows(after, stats.norm.cdf)
+    drifted = int((work == 0.0).sum())
+    assert stats.binomtest(drifted, 3000, 0.2).pvalue > FALSE_ALARM
+
+
+def test_compiled_and_plain_moves_are_the_same_bit_for_bit():
+    fast, slow = (
+        MIXTURE.move(problem, compiled=problem is COMPILED) for problem in (COMPILED, PLAIN)
+    )
+    tuning = MIXTURE.tuning(PLAIN, LADDER)
+    states = [np.array([0.5, normal([0.5]), 0.0])] * 2
+    for number in range(100):
+        infos = [np.empty(INFO_LENGTH), np.empty(INFO_LENGTH)]
+        for i, move in enumerate((fast, slow)):
+            outcome, generator = np.empty(3), Key(1, chain=0, number=number).generator()
+            move(1.0, tuning[0], states[i], generator, outcome, infos[i])
+            states[i] = outcome
+        assert (states[0] == states[1]).all()
+        assert (infos[0][:STATUS] == infos[1][:STATUS]).all()
+        assert infos[0][ACCEPTED] <= 4.0
+
+
+def test_mixtures_of_different_kernels_are_different_moves():
+    other = aptmc.Mixture(aptmc.Slice(1.0), aptmc.RandomWalk(1.0))
+    assert other.move(COMPILED, compiled=True) is not MIXTURE.move(COMPILED, compiled=True)
+    again = aptmc.Mixture(aptmc.RandomWalk(1.0), aptmc.Slice(1.0), 0.9)
+    assert again.move(COMPILED, compiled=True) is MIXTURE.move(COMPILED, compiled=True)
+
+
+def test_steps_are_those_of_the_mixture():
+    kernel = aptmc.Mixture(aptmc.RandomWalk(1.0, steps=7), aptmc.Slice(1.0, steps=3), steps=2)
+    assert kernel.tuning(PLAIN, LADDER)[:, 0].tolist() == [2.0, 2.0]
+    move = aptmc.Mixture(aptmc.RandomWalk(1.0, steps=7), aptmc.RandomWalk(1.0, steps=3), steps=2)
+    _, work = moved(move, PLAIN, 0, np.zeros(10), np.random.default_rng(1))
+    assert work.tolist() == [2.0] * 10
+
+
+def test_a_value_that_no_density_has_ends_the_run_and_says_where():
+    problem = aptmc.Power(lambda theta: math.nan if theta[0] > 4.0 else normal(theta), 0.0)
+    with pytest.raises(aptmc.MoveFailed, match="must be a number or -inf") as failure:
+        aptmc.sample(
+            problem,
+            budget=20_000,
+            ladder=aptmc.Ladder.powers([1.0, 0.5, 0.2]),
+            kernel=aptmc.Mixture(aptmc.RandomWalk(1.0), aptmc.Slice(3.0)),
+            schedule=aptmc.Anytime(every=5),
+            on=aptmc.VirtualTime(),
+            seed=1,
+        )
+    assert failure.value.parameters["x"] > 4.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"share": 0.0}, "share must be"),
+        ({"share": 1.0}, "share must be"),
+        ({"share": "half"}, "share must be"),
+        ({"second": 3.0}, "two aptmc kernels"),
+        ({"steps": 0}, "steps"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong, message):
+    kernels = {"first": aptmc.RandomWalk(1.0), "second": aptmc.Slice(1.0)}
+    with pytest.raises(InputError, match=message):
+        aptmc.Mixture(**(kernels | wrong))
+
+
+def test_it_says_how_it_was_made():
+    kernel = aptmc.Mixture(aptmc.RandomWalk(1.0), aptmc.Slice(2.0), 0.25, steps=3)
+    assert repr(kernel) == (
+        "Mixture(RandomWalk(scale=1.0), Slice(scale=2.0, stretches=1), share=0.25, steps=3)"
+    )
