@@ -16,7 +16,7 @@ LONGEST = "5 min"
 def start_sampling(problem: Problem, *, longest: str = LONGEST, **options: Any) -> aptmc.RunHandle:
     """A run in the background whose moves count from now on."""
     handle = start(problem, budget=longest, **options)
-    while handle.inspect().run.overhead.startup == 0.0:
+    while handle.inspect().run.elapsed == 0.0:
         time.sleep(0.02)
     return handle
 

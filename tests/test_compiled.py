@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from inspect import isgeneratorfunction
 
 import numba
 import numpy as np
@@ -67,3 +69,11 @@ def test_no_cached_function_has_ambiguous_names():
     assert len(functions) > 40
     assert any("exchange_round" in name for name in bodies_by_name(run_until))
     assert {name: found for name, one in functions.items() if (found := ambiguous_names(one))} == {}
+
+
+def test_the_cache_refers_to_the_source_of_a_generator_by_name():
+    """Otherwise numba would keep the source and all that it calls, to be compiled at each load."""
+    generators = [one.py_func for _, one in cached_functions() if isgeneratorfunction(one.py_func)]
+    assert len(generators) >= 2
+    for source in generators:
+        assert getattr(sys.modules[source.__module__], source.__qualname__) is source

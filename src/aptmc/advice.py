@@ -13,7 +13,6 @@ import numpy as np
 
 from aptmc.compiled import Floats
 from aptmc.diagnostics import Summary
-from aptmc.errors import StopReason
 
 if TYPE_CHECKING:
     from aptmc.result import Run
@@ -54,7 +53,7 @@ class VitalSigns(NamedTuple):
     has_barriers: bool  # do processors wait for each other?
     simulations: int
     failures: int
-    started_late: float  # the share of the budget that was gone before moves were computed
+    started_late: float  # the share of the budget in which no moves counted
     last_rungs: int | None  # in the last round of the warm-up, if it looked for a ladder
 
 
@@ -221,9 +220,6 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
     # Parameters are continuous: states that share the first of them are one state.
     firsts = np.concatenate(run.series(settings.problem.names[0]))
     rows = list(summary.values())
-    late = run.overhead.startup
-    if run.stopped is StopReason.BUDGET_SPENT:
-        late = settings.budget - run.elapsed - sum(part.elapsed for part in rounds)
     searched = any(part.ladder != settings.ladder for part in rounds)
     return VitalSigns(
         kind=settings.ladder.kind,
@@ -238,7 +234,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         has_barriers=settings.schedule.plan().moves_per_barrier > 0,
         simulations=run.simulations,
         failures=run.failures,
-        started_late=late / settings.budget,
+        started_late=run.overhead.startup / settings.budget,
         last_rungs=rounds[-1].ladder.rungs if searched else None,
     )
 

@@ -59,9 +59,13 @@ def compiled_type(annotation: Any) -> Any:
 
 def signature_of(function: Callable[..., Any]) -> Any:
     """The numba signature that a function's annotations spell out."""
+    result = get_type_hints(function, include_extras=True)["return"]
+    return compiled_type(result)(*_arguments_of(function))
+
+
+def _arguments_of(function: Callable[..., Any]) -> tuple[Any, ...]:
     hints = get_type_hints(function, include_extras=True)
-    result = compiled_type(hints.pop("return"))
-    return result(*(compiled_type(hint) for hint in hints.values()))
+    return tuple(compiled_type(hint) for name, hint in hints.items() if name != "return")
 
 
 def pointer_to(function: Callable[..., Any]) -> Any:
@@ -84,6 +88,17 @@ def inlined(function: Function) -> Function:
     jit = numba.njit(
         signature_of(function), cache=True, nogil=True, error_model="numpy", inline="always"
     )
+    return cast(Function, jit(function))
+
+
+def standing_by(function: Function) -> Function:
+    """Like `compiled`, for a generator function: its arguments are handed over once.
+
+    Not to be used as a decorator. On disk, numba refers to the source of a generator by its name.
+    If that name means something else by then, numba keeps the source instead, with all that it
+    calls, and compiles it once more whenever it is loaded.
+    """
+    jit = numba.njit(_arguments_of(function), cache=True, nogil=True, error_model="numpy")
     return cast(Function, jit(function))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import sys
 import uuid
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from select import select
 
@@ -78,14 +79,34 @@ def test_the_nursery_may_die_too():
     assert same_when_replayed(run)
 
 
-def test_a_reply_and_the_death_of_the_nursery_may_come_together():
-    """Whoever takes the place of the one that replied is given the next order."""
+@contextmanager
+def workforce_and_order():
+    """A workforce without workers, and something to do."""
     session, _ = make_session(aptmc.Anytime(every="1 ms"), 1)
     session.begin()
     wire = Wire(session.seed, session.problem.width, session.tuning.shape[1])
     payload = pack((session.problem, session.kernel), wire)
-    order = session.order(session.take_next(0))
-    with Workforce(payload, wire, session.problem) as workforce:
+    with closing(Workforce(payload, wire, session.problem)) as workforce:
+        yield workforce, session.order(session.take_next(0))
+
+
+def test_a_move_begins_when_its_worker_is_ready():
+    """Not when the worker was asked for, which may be many seconds before."""
+    with workforce_and_order() as (workforce, order):
+        worker = workforce.hire(0)
+        workforce.order(worker, order)
+        assert worker.since == math.inf
+        replies = []
+        eventually(lambda: replies.extend(workforce.listen(WallClock().now() + 0.1)) or replies)
+        ((successor, reply),) = replies
+        assert successor is worker
+        assert worker.is_ready
+        assert worker.since == reply.ended < math.inf
+
+
+def test_a_reply_and_the_death_of_the_nursery_may_come_together():
+    """Whoever takes the place of the one that replied is given the next order."""
+    with workforce_and_order() as (workforce, order):
         heard = []
 
         def listen():
@@ -93,7 +114,7 @@ def test_a_reply_and_the_death_of_the_nursery_may_come_together():
             return heard
 
         worker = workforce.hire(0)
-        eventually(lambda: listen() or worker.process is not None)
+        eventually(lambda: listen() or (worker.is_ready and worker.process is not None))
         listen()  # there is nothing more to hear: from now on, first come, first heard
         workforce.order(worker, order)
         eventually(lambda: worker.connection.poll(0))

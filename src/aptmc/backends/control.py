@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, final
 
 from aptmc.backends.session import Usage
-from aptmc.clock import WallClock
+from aptmc.clock import Clock, WallClock
 from aptmc.compiled import Floats
 from aptmc.errors import InputError, RunFailed, StopReason
 
@@ -69,8 +69,9 @@ class _Duty:
 class Control:
     """Requests to a run, and the moment when it was called for."""
 
-    def __init__(self) -> None:
-        self.called = WallClock().now()  # budgets count from here
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock = WallClock() if clock is None else clock
+        self.called = self.clock.now()  # budgets count from here
         self.stopped: StopReason | None = None
         self.wake: Callable[[], None] = lambda: None  # a backend that sleeps sets this
         self._requests: SimpleQueue[tuple[Callable[[Crew], Any], Future[Any]]] = SimpleQueue()

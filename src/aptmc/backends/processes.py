@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Literal, final
 
@@ -18,7 +18,6 @@ from aptmc.backends.units import ComputeTimed, Units, can_queue_ahead, measure_u
 from aptmc.backends.wire import Wire
 from aptmc.backends.workforce import Workforce
 from aptmc.checks import whole_number
-from aptmc.clock import WallClock
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS
 from aptmc.processors import processors_available
@@ -94,7 +93,9 @@ class Processes(Backend):
         """Start a workforce, which serves all phases of a run."""
         with (
             control.signals(),
-            Workforce(self._payload(session), _wire(session), session.problem) as workforce,
+            closing(
+                Workforce(self._payload(session), _wire(session), session.problem)
+            ) as workforce,
         ):
             control.wake = workforce.wake
             try:
@@ -141,16 +142,23 @@ class _Workplace(Engine):
     ) -> None:
         self._units, self._control, self._workforce = units, control, workforce
         self._end = control.called + budget  # by the clock
+        self._idle_since = control.called
+        self._startup = 0.0
 
     def run(self, session: Session, budget: float) -> Usage:
-        """One shift."""
-        choose_units = partial(self._units, session)
-        return Shift(session, budget, self._end, self._control, self._workforce, choose_units).run()
+        """One shift. All time since the call in which no moves count is start-up."""
+        shift = Shift(
+            session, budget, self._end, self._control, self._workforce,
+            partial(self._units, session), self._idle_since, self._startup,
+        )  # fmt: skip
+        usage = shift.run()
+        self._idle_since, self._startup = shift.until, usage.overhead.startup
+        return usage
 
     def left(self) -> float:
         """What is left by the clock, once workers can be started."""
         self._workforce.await_nursery(self._end, self._control)
-        return self._end - WallClock().now()
+        return self._end - self._control.clock.now()
 
 
 def _wire(session: Session) -> Wire:

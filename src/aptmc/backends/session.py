@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aptmc.backends.desk import Desk
 from aptmc.chain import HOLD_TIME, PROCESSOR
 from aptmc.clock import WallClock
-from aptmc.compiled import Floats, FloatTable, Integers, at_speed, interpreted
-from aptmc.coordinator import Coordinator, catch_up, complete, take_next
+from aptmc.compiled import Floats, FloatTable, Integers, at_speed
+from aptmc.coordinator import Coordinator, take_next
 from aptmc.errors import ExchangeFailed, MoveFailed, RunFailed, StopReason
 from aptmc.event_log import COMPLETED, TAKEN, EventLog, log_event
 from aptmc.kernels import Kernel
@@ -22,8 +23,6 @@ from aptmc.moves import ComputeAll, Mover, Order, Outcome
 from aptmc.problem import Problem
 from aptmc.record import NOBODY, Record
 
-# From Python, handing over functions costs more than a completion that needs none of them.
-plain_complete = interpreted(complete)
 note_event = at_speed(log_event, compiled=False)
 
 
@@ -32,7 +31,7 @@ class Overhead(NamedTuple):
 
     coordinator: float = 0.0  # in all, exchanges included
     exchanges: float = 0.0  # carrying out the exchanges of deadlines and barriers
-    startup: float = 0.0  # before the first move: processes, compilation, first states
+    startup: float = 0.0  # in which no moves count: processes, compilation, first states, tuning
 
 
 class Usage(NamedTuple):
@@ -92,6 +91,14 @@ class Session:
     def streams(self) -> Streams:
         """The random streams of exchanges."""
         return open_streams(self.seed)
+
+    @cached_property
+    def desk(self) -> Desk:
+        """Where the coordinator is spoken to."""
+        return Desk(
+            self.machine, self.record, self.streams,
+            self.choose_pairs, self.choose_pairs_within, self.log_weight,
+        )  # fmt: skip
 
     def begin(self, compute_all: ComputeAll | None = None) -> None:
         """Give the chains their first states, unless they have them."""
@@ -155,10 +162,7 @@ class Session:
         clock, barriers = WallClock(), self.machine.passed[0]
         before = clock.now()
         try:
-            while not plain_complete(
-                self.machine, chain, outcome.state, outcome.info, time, self.record, self.streams,
-                self.choose_pairs, self.choose_pairs_within, self.log_weight,
-            ):  # fmt: skip
+            while not self.desk.complete(chain, outcome, time):
                 self.flush()
         except Exception as error:
             raise failed_exchange(error) from error
@@ -171,9 +175,7 @@ class Session:
         clock = WallClock()
         before = clock.now()
         try:
-            while not catch_up(
-                self.machine, time, self.record, self.streams, self.choose_pairs, self.log_weight
-            ):
+            while not self.desk.catch_up(time):
                 self.flush()
         except Exception as error:
             raise failed_exchange(error) from error

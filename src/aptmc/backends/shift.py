@@ -13,7 +13,6 @@ from aptmc.backends.session import Overhead, Session, Usage
 from aptmc.backends.units import ComputeTimed, Units
 from aptmc.backends.wire import Reply
 from aptmc.backends.workforce import Worker, Workforce
-from aptmc.clock import WallClock
 from aptmc.errors import ExchangeFailed, InputError, RunFailed, StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.moves import Order, Outcome
@@ -37,16 +36,24 @@ class Shift(Crew):
         control: Control,
         workforce: Workforce,
         choose_units: Callable[[ComputeTimed], Units],
+        idle_since: float,
+        startup_before: float = 0.0,
     ) -> None:
+        """Prepare to go to work.
+
+        :param end: of the whole run, by the clock
+        :param idle_since: when moves ceased to count, or the call, by the clock
+        :param startup_before: what start-up took until then
+        """
         self.session, self.budget, self.choose_units = session, budget, choose_units
         self.control, self.workforce = control, workforce
-        self.clock = WallClock()
-        self.called = self.clock.now()
+        self.clock = control.clock
+        self.idle_since, self.startup_before = idle_since, startup_before
         self.until = end  # by the clock, whatever happens; earlier, once it is known when it begins
         self.began = self.clock.now()  # by the clock: when moves began to count
         self.offset = session.progress.elapsed - self.began  # from the clock to the session's time
         self.ahead = 0
-        self.startup = 0.0
+        self.has_begun = False
         self.finished_before = 0  # trial moves
         self.seconds_before = 0.0
         processors = session.processors
@@ -71,7 +78,7 @@ class Shift(Crew):
             stopped = StopReason.INTERRUPTED
         # All exchanges up to the end have taken place, and none after it.
         self.until = min(self.clock.now(), self.until)
-        if self.startup > 0.0:
+        if self.has_begun:
             try:
                 self.session.catch_up(self.until + self.offset)
             except ExchangeFailed as error:
@@ -112,7 +119,7 @@ class Shift(Crew):
 
     def begin(self) -> None:
         """From now on moves count."""
-        self.startup = self.clock.now() - self.called
+        self.has_begun = True
         self.began = self.clock.now()
         self.until = min(self.until, self.began + self.budget)
         self.offset = self.session.progress.elapsed - self.began
@@ -134,7 +141,10 @@ class Shift(Crew):
         """The loop: hear of completions, commit them, give out the next moves."""
         session, workforce = self.session, self.workforce
         while self.control.stopped is None:
-            for worker, reply in workforce.listen(min(self.until, self.control.due)):
+            replies = workforce.listen(min(self.until, self.control.due))
+            for worker, reply in replies:
+                self.note_busy(worker, reply)
+            for worker, reply in replies:
                 time = self.now()
                 if time >= self.until + self.offset:
                     break
@@ -148,7 +158,6 @@ class Shift(Crew):
                     reply.key.chain, reply.outcome, time,
                     processor, began, reply.ended + self.offset,
                 )  # fmt: skip
-                self.busy[processor] += reply.ended - max(reply.began, self.began)
                 if worker.is_leaving:
                     self.let_go(worker)
                 elif len(worker.orders) <= self.ahead:
@@ -164,6 +173,12 @@ class Shift(Crew):
     def now(self) -> float:
         """The session's time."""
         return self.clock.now() + self.offset
+
+    def note_busy(self, worker: Worker, reply: Reply) -> None:
+        """A worker has computed a move, which may come too late to count, or may have failed."""
+        seconds = min(reply.ended, self.until) - max(reply.began, self.began)
+        if seconds > 0.0:  # not a number: a worker that died has not said when it began
+            self.busy[worker.processor] += seconds
 
     def give_work(self, worker: Worker, time: float) -> None:
         """The next chain of the worker's pool goes in flight."""
@@ -214,7 +229,7 @@ class Shift(Crew):
                     "longer budget, or larger tolerances at the hot end"
                 )
             for worker in list(self.workforce.workers.values()):
-                if worker.orders and now - worker.since > patience:
+                if worker.orders and now >= worker.since + patience:
                     replies[places[worker.orders[0].key]] = None
                     self.workforce.interrupt(worker)
         return [replies[place] for place in range(len(orders))]
@@ -236,9 +251,9 @@ class Shift(Crew):
     def usage(self) -> Usage:
         """How the processors were used so far."""
         now = min(self.clock.now(), self.until)
-        elapsed = max(now - self.began, 0.0) if self.startup > 0.0 else 0.0
+        elapsed = max(now - self.began, 0.0) if self.has_begun else 0.0
         busy = self.busy.copy()
-        if self.startup > 0.0:
+        if self.has_begun:
             for processor, worker in self.workforce.workers.items():
                 if not worker.is_idle:
                     busy[processor] += max(now - max(worker.since, self.began), 0.0)
@@ -246,7 +261,7 @@ class Shift(Crew):
         overhead = Overhead(
             coordinator=max(elapsed - self.workforce.waited, 0.0),
             exchanges=self.session.progress.exchange_seconds,
-            startup=self.startup,
+            startup=self.startup_before + (now - elapsed - self.idle_since),
         )
         return Usage(StopReason.STILL_RUNNING, elapsed, busy, None, present, overhead)
 
@@ -262,7 +277,7 @@ class Shift(Crew):
                     worker.process,
                     order and order.key.chain,
                     order and order.rung,
-                    now - worker.since if order else 0.0,
+                    max(now - worker.since, 0.0) if order else 0.0,
                 )
             )
         return statuses
@@ -286,7 +301,7 @@ class Shift(Crew):
         self.arrived = np.append(self.arrived, self.clock.now())
         self.left = np.append(self.left, math.inf)
         worker = self.workforce.hire(processor)
-        if self.startup > 0.0:
+        if self.has_begun:
             for _ in range(1 + self.ahead):
                 self.give_work(worker, self.now())
         return processor

@@ -24,18 +24,16 @@ from aptmc.backends.events import (
     hold_model,
     run_until,
 )
-from aptmc.backends.session import Session, Usage, failed_exchange, plain_complete
+from aptmc.backends.session import Session, Usage, failed_exchange
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
 from aptmc.compiled import Floats, compiled_like, interpreted, is_compiled
 from aptmc.errors import AptmcError, InputError, MoveFailed, RunFailed, StopReason
 from aptmc.keys import HOLD
+from aptmc.moves import Outcome
 from aptmc.record import NOBODY
 
 SECONDS_BETWEEN_PAUSES = 0.2
-# Around plain Python functions the loop is plain Python, down to where compiled code takes over
-# that needs no function of the user's: handing those over costs far more than a completion.
-PLAIN_RUN_UNTIL = interpreted(run_until, complete=plain_complete)
 MOST_COMPLETIONS = 1 << 40
 
 
@@ -89,7 +87,7 @@ class VirtualTime(Backend):
         if session.problem.is_compiled and is_compiled(hold):
             hold = _with_signature(hold)
         else:
-            simulate = PLAIN_RUN_UNTIL
+            simulate = _plain_loop(session)
         flight = self._flight(session)
         began, until = session.progress.elapsed, session.progress.elapsed + budget
         busy_before = flight.busy + _unfinished(flight, began)
@@ -180,6 +178,21 @@ class VirtualTime(Backend):
         if time is None or time.ndim != 0 or time < 0.0:
             reason = f"hold returned {value!r}, must be a finite time that is not negative,"
             raise MoveFailed(reason, parameters, rung, key)
+
+
+def _plain_loop(session: Session) -> Callable[..., int]:
+    """The loop as plain Python, around plain Python functions and the same coordinator."""
+    desk = session.desk
+
+    def catch_up(_machine: Any, time: float, *_: Any) -> bool:
+        return desk.catch_up(time)
+
+    def complete(
+        _machine: Any, chain: int, outcome: Floats, info: Floats, time: float, *_: Any
+    ) -> bool:
+        return desk.complete(chain, Outcome(outcome, info), time)
+
+    return interpreted(run_until, catch_up=catch_up, complete=complete)
 
 
 def _unfinished(flight: Flight, now: float) -> Floats:

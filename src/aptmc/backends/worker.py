@@ -23,6 +23,7 @@ def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
     clock = WallClock()
     signal.signal(signal.SIGTERM, _dismiss)
     try:
+        wire.send_greeting(connection)
         while True:
             order = wire.receive_order(connection)
             began = clock.now()
@@ -31,7 +32,7 @@ def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
             if isinstance(outcome, Outcome):
                 wire.send_outcome(connection, order.key, outcome, began, ended)
             else:
-                wire.send_failure(connection, order.key, outcome)
+                wire.send_failure(connection, order.key, outcome, began, ended)
     except (EOFError, OSError, Dismissed):
         return
     finally:

@@ -14,10 +14,9 @@ import sys
 from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import dataclass, field
-from math import nan
+from math import inf, nan
 from multiprocessing.connection import Connection
-from types import TracebackType
-from typing import Self, final
+from typing import final
 
 from aptmc.backends.control import Control
 from aptmc.backends.nursery import (
@@ -50,7 +49,8 @@ class Worker:
     processor: int
     connection: Connection
     orders: deque[Order] = field(default_factory=deque)  # the first is being computed
-    since: float = 0.0  # when it began with that one
+    since: float = inf  # when it began with that one; not yet, before it is ready
+    is_ready: bool = False
     process: int | None = None  # not yet known just after the start
     is_leaving: bool = False
 
@@ -67,7 +67,6 @@ class Workforce:
     def __init__(self, payload: bytes, wire: Wire, problem: Problem) -> None:
         self.wire, self.problem = wire, problem
         self.workers: dict[int, Worker] = {}  # by processor
-        self.deaths = 0
         self.waited = 0.0  # seconds in which there was nothing to do
         self._payload = payload
         self._clock = WallClock()
@@ -103,7 +102,7 @@ class Workforce:
 
     def order(self, worker: Worker, order: Order) -> None:
         """Give a worker something to do."""
-        if worker.is_idle:
+        if worker.is_idle and worker.is_ready:
             worker.since = self._clock.now()
         worker.orders.append(order)
         with suppress(OSError):  # a worker that has just died is noticed by `listen`
@@ -128,6 +127,10 @@ class Workforce:
                     reply = self.wire.receive_reply(worker.connection)
                 except (EOFError, OSError):
                     self._replace(worker)
+                    continue
+                if reply is None:
+                    # To start a fresh Python takes seconds, which are no part of its first move.
+                    worker.is_ready, worker.since = True, self._clock.now()
                     continue
                 self._deaths_in_a_row = 0
                 # An order that was given up may still be answered by a worker that lives on.
@@ -170,17 +173,6 @@ class Workforce:
         self._selector.close()
         self._woken.close()
         self._waker.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # --- the nursery ------------------------------------------------------------------------
 
@@ -267,7 +259,6 @@ class Workforce:
         else:
             order = worker.orders[0]
             self._deaths_on[order.key] += 1
-            self.deaths += 1
             if self._deaths_on[order.key] == MOST_DEATHS:
                 death = WorkerDied(
                     f"the worker process {self._how_it_ended(worker)} each of {MOST_DEATHS} times "
@@ -296,7 +287,6 @@ class Workforce:
         worker.connection.close()
 
     def _note_death(self, who: str) -> None:
-        self.deaths += 1
         self._deaths_in_a_row += 1
         if self._deaths_in_a_row == MOST_IDLE_DEATHS:
             raise RunFailed(

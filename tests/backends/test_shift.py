@@ -1,0 +1,111 @@
+"""Shifts, in virtual time: what counts as start-up and as work, and who is given up."""
+
+from __future__ import annotations
+
+import pytest
+
+import aptmc
+from aptmc.backends.control import Control
+from aptmc.backends.processes import _Workplace
+from aptmc.backends.units import Units, measure_units
+from aptmc.errors import StopReason
+from aptmc.kernels.base import STEPS
+from aptmc.keys import PILOT
+from tests.backends.contract import LADDER, make_session
+from tests.support.virtual_workforce import SetClock, VirtualWorkforce
+
+ANYTIME = aptmc.Anytime(every=4.0)
+CALLED = 100.0
+
+
+class Workplace:
+    """Two workers in virtual time, and the time by their clock."""
+
+    def __init__(self, seconds, *, budget=1000.0, units=None, **times):
+        self.clock = SetClock(CALLED)
+        self.control = Control(self.clock)
+        self.session, _ = make_session(ANYTIME, 2)
+        self.workforce = VirtualWorkforce(self.clock, self.session.mover, seconds, **times)
+        self.engine = _Workplace(units or one_step, self.control, self.workforce, budget)
+
+    def run(self, budget, session=None):
+        return self.engine.run(session or self.session, budget)
+
+
+def one_step(session, compute):
+    return Units(session.tuning[:, STEPS].astype(int), 0)
+
+
+# --- start-up -------------------------------------------------------------------------------------
+
+
+def test_start_up_is_all_the_time_in_which_no_moves_count():
+    place = Workplace(lambda order: 1.0, nursery=7.0, start=lambda processor: 2.0)
+    assert place.engine.left() == 1000.0 - 7.0
+    # Workers start in 2, and two of them find six first states in 3.
+    first = place.run(49.5)
+    assert first.overhead.startup == 7.0 + 2.0 + 3.0
+    # Something is thought over between two phases. In the second, workers that were at work when
+    # the first ended are replaced.
+    place.clock.time += 5.0
+    second = place.run(30.0, make_session(ANYTIME, 2)[0])
+    assert second.overhead.startup == 12.0 + 5.0 + 2.0 + 3.0
+    assert (first.elapsed, second.elapsed) == (49.5, 30.0)
+    assert place.clock.now() == CALLED + second.overhead.startup + 49.5 + 30.0
+
+
+def test_start_up_that_never_ends_is_start_up_too():
+    place = Workplace(lambda order: 1.0, nursery=20.0, budget=10.0)
+    usage = place.run(10.0)
+    assert usage.stopped is StopReason.FAILED
+    assert (usage.overhead.startup, usage.elapsed) == (10.0, 0.0)
+
+
+# --- work -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["in flight", "late"])
+def test_moves_under_way_at_the_end_count_as_work_up_to_the_end(late, monkeypatch):
+    """Whether their replies come after the end, or are heard of too late."""
+    place = Workplace(lambda order: 4.0)
+    if late:
+        listen = place.workforce.listen
+        monkeypatch.setattr(place.workforce, "listen", lambda until: listen(until + 2.0))
+    usage = place.run(10.0)
+    assert place.clock.now() == (CALLED + 24.0 if late else CALLED + 22.0)
+    assert place.session.machine.completed.sum() == 4
+    assert usage.busy.tolist() == [10.0, 10.0]
+    assert usage.present.tolist() == [10.0, 10.0]
+
+
+# --- patience -------------------------------------------------------------------------------------
+
+
+def units_by_trial(session, compute):
+    return measure_units(session, compute, group=False, ahead=0)
+
+
+def test_a_worker_is_not_given_up_before_it_is_ready():
+    """A trial move may take 20 times as long as others did, or 1 s; a fresh Python takes longer."""
+    place = Workplace(
+        lambda order: 0.01,
+        budget=100.0,
+        units=units_by_trial,
+        start=lambda processor: 30.0 * processor,
+    )
+    usage = place.run(60.0)
+    assert place.workforce.given_up == []
+    assert usage.stopped is StopReason.BUDGET_SPENT
+    # Nor does its start count as work: all states and trials are the other's.
+    assert usage.busy[1] == pytest.approx(60.0 - 30.0 + usage.overhead.startup, abs=0.1)
+
+
+def test_a_trial_move_that_hangs_is_given_up():
+    def seconds(order):
+        return 50.0 if order.key.purpose == PILOT and order.rung == 2 else 0.01
+
+    place = Workplace(seconds, budget=100.0, units=units_by_trial)
+    place.run(60.0)
+    (key,) = place.workforce.given_up
+    assert (key.purpose, key.chain) == (PILOT, 2)
+    assert LADDER.rungs > 2

@@ -1,0 +1,77 @@
+"""A workforce in virtual time: shifts can be tested without processes, and nobody ever waits."""
+
+from __future__ import annotations
+
+import math
+
+from aptmc.backends.wire import Reply
+from aptmc.backends.workforce import Worker
+from aptmc.clock import Clock
+
+
+class SetClock(Clock):
+    """Shows what it is set to."""
+
+    def __init__(self, time=0.0):
+        self.time = time
+
+    def now(self):
+        return self.time
+
+
+class VirtualWorkforce:
+    """Computes moves here; they take as long as `seconds(order)` says.
+
+    :param nursery: how long it takes before workers can be started
+    :param start: how long it takes, by processor, before a new worker is ready for orders
+    """
+
+    def __init__(self, clock, mover, seconds, *, nursery=0.0, start=lambda processor: 0.0):
+        self.clock, self.mover, self.seconds = clock, mover, seconds
+        self.workers = {}
+        self.waited = 0.0
+        self.given_up = []  # keys of orders whose workers were ended
+        self._nursery = clock.now() + nursery
+        self._start = start
+        self._ready = {}  # by worker
+
+    def await_nursery(self, until, control):
+        self.clock.time = max(self.clock.time, min(self._nursery, until))
+        return self.clock.time >= self._nursery
+
+    def hire(self, processor):
+        worker = self.workers[processor] = Worker(processor, connection=None)
+        self._ready[worker] = self.clock.now() + self._start(processor)
+        return worker
+
+    def order(self, worker, order):
+        if worker.is_idle and worker.is_ready:
+            worker.since = self.clock.now()
+        worker.orders.append(order)
+
+    def interrupt(self, worker):
+        self.given_up.append(worker.orders[0].key)
+        return self.hire(worker.processor)
+
+    def listen(self, until):
+        """Go to the next event, or to `until`; all that happens at that time is told."""
+        now = min([until, *(self._next(worker) for worker in self.workers.values())])
+        self.waited += now - self.clock.time
+        self.clock.time = now
+        replies = []
+        for worker in self.workers.values():
+            if self._next(worker) > now:
+                continue
+            if not worker.is_ready:
+                worker.is_ready, worker.since = True, now
+                continue
+            began, order = worker.since, worker.orders.popleft()
+            worker.since = now
+            replies.append((worker, Reply(order.key, self.mover.compute(order), None, began, now)))
+        return replies
+
+    def _next(self, worker):
+        """When something happens to a worker next: it is ready, or its move is done."""
+        if not worker.is_ready:
+            return self._ready[worker]
+        return worker.since + self.seconds(worker.orders[0]) if worker.orders else math.inf
