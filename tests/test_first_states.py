@@ -1,6 +1,6 @@
 """First states of likelihood-free problems: within their tolerances, reproducible, at bounded cost.
 
-Densities' starts are tested in test_bad_input.
+Densities' starts are tested in test_failing_densities.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from scipy import stats
 import aptmc
 from aptmc.keys import REJECTION
 from aptmc.models import normal
+from tests.support.failing_simulators import unreliable
 from tests.support.statistical import FALSE_ALARM, follows
 
 PRIOR = normal.prior()
@@ -144,24 +145,11 @@ def test_the_simulator_learns_the_tolerance_and_counts_its_work() -> None:
 # --- failures -------------------------------------------------------------------------------------
 
 
-@njit
-def breaks(theta, rng, tolerance):
-    away = abs(theta[0] + rng.standard_normal() - 3.0)
-    kind = rng.random()
-    if kind < 0.0005:
-        raise ArithmeticError("out of range")
-    if kind < 0.001:
-        return math.nan
-    if kind < 0.0015:
-        return -1.0
-    return away
-
-
 @pytest.fixture(scope="module")
 def stopped() -> list[aptmc.MoveFailed]:
     """The same failure: compiled with one thread and with three, and in plain Python."""
     errors = []
-    problem = aptmc.Abc.early(breaks, PRIOR)
+    problem = aptmc.Abc.early(unreliable, PRIOR)
     for version, threads in ((problem, 1), (problem, 3), (plain_breaking(), None)):
         with pytest.raises(aptmc.MoveFailed) as stop:
             aptmc.rejection(version, 0.5, simulations=40_000, seed=1, threads=threads)
@@ -170,7 +158,7 @@ def stopped() -> list[aptmc.MoveFailed]:
 
 
 def plain_breaking(**options) -> aptmc.Abc:
-    return aptmc.Abc.early(breaks.py_func, PRIOR, **options)
+    return aptmc.Abc.early(unreliable.py_func, PRIOR, **options)
 
 
 def test_a_failure_is_the_first_one_whoever_computes(stopped) -> None:
@@ -188,7 +176,7 @@ def test_a_failure_names_parameters_and_key_and_can_be_run_again(stopped) -> Non
         theta = PRIOR.draw(rng)
         assert theta[0] == error.parameters["theta"]
         try:
-            assert not breaks.py_func(theta, rng, 0.5) >= 0.0
+            assert not unreliable.py_func(theta, rng, 0.5) >= 0.0
         except ArithmeticError:
             assert isinstance(error.__cause__, ArithmeticError)
 
@@ -233,8 +221,8 @@ def test_failures_can_be_counted_as_misses() -> None:
     results = [
         aptmc.rejection(version, TOLERANCE, simulations=40_000, seed=2, threads=threads)
         for version, threads in (
-            (aptmc.Abc.early(breaks, PRIOR, on_error="reject"), 1),
-            (aptmc.Abc.early(breaks, PRIOR, on_error="reject"), 3),
+            (aptmc.Abc.early(unreliable, PRIOR, on_error="reject"), 1),
+            (aptmc.Abc.early(unreliable, PRIOR, on_error="reject"), 3),
             (plain_breaking(on_error="reject"), None),
         )
     ]

@@ -109,7 +109,7 @@ def test_a_run_with_cheap_moves_in_groups_can_be_replayed():
 
 def test_an_early_end_is_part_of_the_replay():
     """The exchanges of all deadlines up to the end have taken place, and none after it."""
-    schedule = aptmc.Anytime(every=2e-6)
+    schedule = aptmc.Anytime(every=2e-5)
     session, store = make_session(schedule, 1)
     run_for(aptmc.Processes(1, group=1, ahead=0), session, moves=20)
     again = replayed(store.events(), session.progress.elapsed, session.tuning, schedule, 1)
@@ -133,7 +133,7 @@ def _failed_run():
         run_until(
             10**9,
             simulators.problem(simulators.raises_far_out),
-            schedule=aptmc.Anytime(every=2e-6),
+            schedule=aptmc.Anytime(every=2e-5),
             on=aptmc.Processes(1, group=1, ahead=0),
         )
     return caught.value.run

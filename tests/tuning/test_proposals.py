@@ -27,7 +27,10 @@ def test_with_few_draws_it_stays_near_what_was_believed():
 
 @pytest.mark.parametrize("draws", [np.zeros((50, 2)), np.ones((3, 2)), np.eye(2)[[0] * 40]])
 def test_draws_that_never_moved_still_give_a_covariance(draws):
-    np.linalg.cholesky(proposals.covariance(draws, np.eye(2)))
+    found = proposals.covariance(draws, np.eye(2))
+    np.testing.assert_array_equal(found, found.T)
+    # Positive definite, so that one can propose with it.
+    assert np.linalg.eigvalsh(found).min() > 0.0
 
 
 @pytest.mark.parametrize("scale", [0.02, 0.5, 5.0])
