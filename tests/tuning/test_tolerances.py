@@ -47,24 +47,24 @@ def test_neighbours_of_a_respaced_ladder_swap_as_often_as_wanted(target):
 
 
 def test_simulations_at_an_infinite_distance_are_no_trouble():
-    """Where most simulations of the prior fail, the first step is as large as it must be."""
+    """Where most simulations of the prior fail, the prior is left out of the ladder."""
     prior = np.where(RNG.random(4000) < 0.05, distances(math.inf), math.inf)
     curve = tolerances.mass_curve(np.array([math.inf]), [prior])
     ladder = tolerances.respaced(curve, float(curve[0].min()), 0.4, fewest=2, most=40)
-    assert ladder[-1] == math.inf
+    assert ladder[-1] < math.inf  # hardly a state would come from the prior
     assert all(np.isfinite(ladder[:-1]))
     assert tolerances.log_mass_within(1e9, curve) == pytest.approx(math.log(0.05), abs=0.3)
 
 
 def test_where_most_distances_are_infinite_the_other_rungs_are_spaced_by_themselves():
-    """The step from the prior is as large as it must be; it does not count for the others."""
+    """The step from the prior does not count for the others."""
     levels = np.array([0.01, 0.1, 0.5, math.inf])
     seen = [distances(level) for level in levels]
     seen[-1] = np.where(RNG.random(4000) < 0.05, seen[-1], math.inf)
     curve = tolerances.mass_curve(levels, seen)
     ladder = tolerances.respaced(curve, 0.01, 0.4, fewest=2, most=40)
-    assert ladder[-1] == math.inf
-    mass = [-math.expm1(-level) for level in ladder[:-1]]
+    assert ladder[-1] < math.inf  # hardly a state would come from the prior
+    mass = [-math.expm1(-level) for level in ladder]
     assert mass[-1] > 0.9
     rates = [colder / warmer for colder, warmer in pairwise(mass)]
     assert all(abs(rate - 0.4) < 0.1 for rate in rates)

@@ -74,13 +74,13 @@ def respaced(
     """A ladder down to a tolerance, on which neighbours swap about as often as wanted."""
     depth = log_mass_within(coldest, curve)
     top = _log_mass_of_all_finite(curve)
-    # Where few simulations from the prior have a distance at all, no rung can lie in between.
-    is_apart = depth < top < math.log(target)
-    start = top if is_apart else 0.0
+    # Where few simulations from the prior have a distance at all, the prior is left out: hardly a
+    # state would come from there, and what has no distance is often what takes longest.
+    start = top if depth < top < math.log(target) else 0.0
     steps = math.ceil((depth - start) / math.log(target) - ROUNDING)
-    rungs = int(np.clip(steps + 1 + is_apart, fewest, most)) - is_apart
+    rungs = int(np.clip(steps + 1, fewest, most))
     masses = np.linspace(depth, start, rungs).tolist()
-    levels = [tolerance_with(log_mass, curve) for log_mass in masses] + [math.inf] * is_apart
+    levels = [tolerance_with(log_mass, curve) for log_mass in masses]
     levels[0] = coldest
     distinct = sorted({level for level in levels if level >= coldest})
     return tuple(distinct)
@@ -102,8 +102,8 @@ def averaged(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
         if known.size == 0:
             continue
         at_grid = np.interp(grid, known, mass[np.isfinite(other)][first])
-        # The last is the step from the hottest rung; below what a curve has seen it says nothing.
-        steps = np.append(np.diff(at_grid), -at_grid[-1])
+        # The last is the step from the prior; below what a curve has seen it says nothing.
+        steps = np.append(np.diff(at_grid), 0.0 if finite.all() else -at_grid[-1])
         weight = np.where(grid >= known[0], 0.5**age, 0.0)
         slopes += weight * steps
         weights += weight
