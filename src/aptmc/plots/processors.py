@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from aptmc.errors import InputError
 from aptmc.event_log import Events
-from aptmc.plots.style import BLUE, DARK, VERMILLION, WIDTH, figure, rung_colours
+from aptmc.plots.style import BLUE, DARK, VERMILLION, WIDTH, figure, rung_colours, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,6 +37,7 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
     :param start: where to begin; by default in the middle
     :param length: by default so long that some thirty moves of each processor are seen
     """
+    _check_any(runs)
     moves = [_moves(run) for run in runs]
     length = max(map(_usual_length, moves)) if length is None else length
     rows = [min(_processors(run), MOST_PROCESSORS) for run in runs]
@@ -54,19 +55,27 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
             panel.set_xlim(window)
             kind = type(run.settings.schedule).__name__
             panel.set_title(f"{kind}: {run.utilisation:.0%} of the time inside moves")
-        axes[-1].set_xlabel(f"time, {_unit(runs[-1])}")
+        axes[-1].set_xlabel(f"time, {time_unit(runs[-1])}")
         _add_key(new, axes, max(run.settings.ladder.rungs for run in runs))
     return new
 
 
 def _add_key(new: Any, axes: Any, rungs: int) -> None:
     import matplotlib as mpl
+    import matplotlib.ticker
 
     if rungs > 1:
         scale = mpl.cm.ScalarMappable(mpl.colors.Normalize(0, rungs - 1), "cividis")
         bar = new.colorbar(scale, ax=list(axes), aspect=30, pad=0.01)
         bar.set_label("rung")
+        bar.locator = mpl.ticker.MaxNLocator(nbins=5, integer=True)
+        bar.update_ticks()
         bar.outline.set_visible(False)
+
+
+def _check_any(runs: tuple[Run, ...]) -> None:
+    if not runs:
+        raise InputError("there is no run to draw: give at least one run")
 
 
 def _moves(run: Run) -> Events:
@@ -143,12 +152,13 @@ def hold_times(run: Run) -> Figure:
         panel.set_yscale("log")
         panel.set_xticks(range(rungs))
         panel.set_xlabel("rung")
-        panel.set_ylabel(f"time of a move, {_unit(run)}")
+        panel.set_ylabel(f"time of a move, {time_unit(run)}")
     return new
 
 
 def utilisation(*runs: Run) -> Figure:
     """The share of processor time inside moves, over the run."""
+    _check_any(runs)
     with figure(2.0, 4.5) as new:
         panel = new.subplots()
         for run, colour in zip(runs, (BLUE, VERMILLION, DARK), strict=False):
@@ -159,7 +169,7 @@ def utilisation(*runs: Run) -> Figure:
             panel.plot(middle, busy, color=colour, label=type(run.settings.schedule).__name__)
         panel.set_ylim(0.0, 1.05)
         panel.set_ylabel("share inside moves")
-        panel.set_xlabel(f"time, {_unit(runs[0])}")
+        panel.set_xlabel(f"time, {time_unit(runs[0])}")
         if len(runs) > 1:
             panel.legend(loc="lower left")
     return new
@@ -181,8 +191,3 @@ def busy_share(
 
     share: npt.NDArray[np.float64] = np.diff(work_until(edges)) / np.diff(edges)
     return share
-
-
-def _unit(run: Run) -> str:
-    unit = run.settings.on.time_unit
-    return "s" if unit == "s" else "units of virtual time"
