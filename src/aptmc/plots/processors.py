@@ -42,12 +42,14 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
     length = max(map(_usual_length, moves)) if length is None else length
     rows = [min(_processors(run), MOST_PROCESSORS) for run in runs]
     heights = [0.5 + 0.22 * count for count in rows]
+    rungs = max(run.settings.ladder.rungs for run in runs)
     with figure(sum(heights) + 0.6) as new:
+        colours = np.array(rung_colours(rungs))
         axes = new.subplots(len(runs), 1, squeeze=False, height_ratios=heights)[:, 0]
         for panel, run, done, count in zip(axes, runs, moves, rows, strict=True):
             first = max(run.elapsed - length, 0.0) / 2.0 if start is None else start
             window = Window(first, min(first + length, run.elapsed))
-            _draw_moves(panel, run, done, window)
+            _draw_moves(panel, run, done, window, colours)
             _draw_exchanges(panel, run, window)
             panel.set_ylim(count - 0.5, -0.5)
             panel.set_yticks(range(count), [f"{row + 1}" for row in range(count)])
@@ -56,7 +58,7 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
             kind = type(run.settings.schedule).__name__
             panel.set_title(f"{kind}: {run.utilisation:.0%} of the time inside moves")
         axes[-1].set_xlabel(f"time, {time_unit(runs[-1])}")
-        _add_key(new, axes, max(run.settings.ladder.rungs for run in runs))
+        _add_key(new, axes, rungs)
     return new
 
 
@@ -98,7 +100,7 @@ def _processors(run: Run) -> int:
     return int(run.events.processor.max()) + 1
 
 
-def _draw_moves(panel: Any, run: Run, moves: Events, window: Window) -> None:
+def _draw_moves(panel: Any, run: Run, moves: Events, window: Window, colours: Any) -> None:
     from matplotlib.collections import PolyCollection
 
     seen = (moves.ended > window.start) & (moves.began < window.end)
@@ -115,8 +117,6 @@ def _draw_moves(panel: Any, run: Run, moves: Events, window: Window) -> None:
         ],
         axis=1,
     )
-    rungs = run.settings.ladder.rungs
-    colours = np.array(rung_colours(rungs))
     boxes = PolyCollection(
         list(corners),
         facecolors=colours[run.rung_of_chain[moves.chain[seen]]],
