@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.errors import InputError
-from aptmc.event_log import Events
+from aptmc.event_log import TAKEN, Events, joined_events
 from aptmc.plots.style import BLUE, DARK, VERMILLION, WIDTH, figure, rung_colours, time_unit
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
     :param length: by default so long that some thirty moves of each processor are seen
     """
     _check_any(runs)
-    moves = [_moves(run) for run in runs]
+    moves = [_moves_and_unfinished(run) for run in runs]
     length = max(map(_usual_length, moves)) if length is None else length
     rows = [min(_processors(run), MOST_PROCESSORS) for run in runs]
     heights = [0.5 + 0.22 * count for count in rows]
@@ -87,6 +87,21 @@ def _moves(run: Run) -> Events:
             "no log of events was kept, so nobody knows who computed what when: use log_events=True"
         )
     return moves
+
+
+def _moves_and_unfinished(run: Run) -> Events:
+    """Also what each processor was at when the run ended, up to then."""
+    done, events = _moves(run), run.events
+    _, last = np.unique(events.chain[::-1], return_index=True)
+    last = np.sort(events.kind.size - 1 - last)  # of each chain, the last event
+    taken = last[events.kind[last] == TAKEN]
+    # Of moves that wait at one processor, the first is under way.
+    processors, first = np.unique(events.processor[taken], return_index=True)
+    under_way = Events(*(column[taken[first]].copy() for column in events))
+    free = np.array([np.max(done.ended[done.processor == p], initial=0.0) for p in processors])
+    under_way.began[:] = np.fmax(under_way.time, free)
+    under_way.ended[:] = np.maximum(under_way.began, run.elapsed)
+    return joined_events([done, under_way])
 
 
 def _usual_length(moves: Events) -> float:
@@ -162,7 +177,7 @@ def utilisation(*runs: Run) -> Figure:
     with figure(2.0, 4.5) as new:
         panel = new.subplots()
         for run, colour in zip(runs, (BLUE, VERMILLION, DARK), strict=False):
-            moves = _moves(run)
+            moves = _moves_and_unfinished(run)
             edges = np.linspace(0.0, run.elapsed, BINS + 1)
             busy = busy_share(moves.began, moves.ended, edges) / _processors(run)
             middle = 0.5 * (edges[1:] + edges[:-1])
