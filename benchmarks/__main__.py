@@ -8,6 +8,7 @@ import platform
 from benchmarks import (
     budget,
     gillespie,
+    imports,
     kernels,
     kills,
     memory,
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "kills": kills.main,
     "sleeping": sleeping.main,
     "memory": memory.main,
+    "imports": imports.main,
 }
 
 

@@ -103,7 +103,7 @@ def differences(problem: Problem, said: Mapping[str, Any]) -> list[str]:
         found += [
             f"{name} has changed"
             for name in sorted({*before, *after})
-            if before.get(name) != after.get(name)
+            if before.get(name) != after.get(name) and name not in ("kind", "names")
         ]
     return found
 

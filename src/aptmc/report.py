@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from aptmc.result import Run
 
-RESOLUTION = 160  # dots per inch
+RESOLUTION = 200  # dots per inch
+SCREEN = 130  # of a screen's dots for an inch of a figure
+BROAD = 4.6  # inches: wider ones do not get narrower than letters can be read
 
 
 class Plot(NamedTuple):
@@ -62,7 +64,7 @@ def _summary(run: Run) -> str:
         "of the time inside moves": f"{run.utilisation:.0%}",
         "moves": f"{run.completions:,}",
         "round trips": f"{run.round_trips:,}",
-        f"elapsed, {unit}": f"{run.elapsed:,.4g}",
+        f"elapsed, {'s' if unit == 's' else unit + 's'}": f"{run.elapsed:,.4g}",
     }
     if run.simulations:
         tiles["simulations"] = f"{run.simulations:,}"
@@ -158,11 +160,16 @@ def _plots(run: Run, beside: Run | None) -> list[Plot]:
 
 def _figure(plot: Plot) -> str:
     buffer = io.BytesIO()
-    plot.draw().savefig(buffer, format="png", dpi=RESOLUTION)
+    drawn = plot.draw()
+    drawn.savefig(buffer, format="png", dpi=RESOLUTION)
     data = base64.b64encode(buffer.getvalue()).decode()
+    inches = drawn.get_figwidth()
+    # All at one scale, so that letters are of one size; broad ones are not squeezed on a phone.
+    broad = 'class="broad" ' if inches > BROAD else ""
     return (
         f'<figure><h2>{escape(plot.title)}</h2><div class="wide">'
-        f'<img alt="{escape(plot.caption)}" src="data:image/png;base64,{data}"></div>'
+        f'<img {broad}width="{inches * SCREEN:.0f}" alt="{escape(plot.caption)}" '
+        f'src="data:image/png;base64,{data}"></div>'
         f"<figcaption>{escape(plot.caption)}</figcaption></figure>"
     )
 

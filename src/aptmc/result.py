@@ -284,7 +284,10 @@ class Run:
 
     def to_dataframe(self, rung: int = 0) -> pandas.DataFrame:
         """All draws of a rung as a table of pandas, with chain, time and statistics."""
-        import pandas
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("tables need pandas: pip install pandas") from None
 
         frames = []
         for number, draws in enumerate(self.chains(rung)):
@@ -325,6 +328,8 @@ class Run:
         from aptmc.report import report  # plots are imported when they are wanted
 
         target = Path(path)
+        if not target.parent.is_dir():
+            raise InputError(f"the folder {target.parent} of the report is not there: make it")
         target.write_text(report(self, beside=beside, title=target.stem), encoding="utf-8")
         return target.resolve()
 

@@ -334,4 +334,7 @@ def _default_backend(wishes: Wishes) -> Backend:
 def _check_kind(name: str, value: object, kind: Any) -> None:
     if not isinstance(value, kind):
         wanted = {"on": "Backend"}.get(name, name.capitalize())
-        raise InputError(f"{name} must be an aptmc {wanted}, got {value!r}")
+        remedy = ""
+        if name == "problem" and callable(value):
+            remedy = ": use aptmc.Tempered(log_likelihood, prior), or aptmc.Abc for a simulator"
+        raise InputError(f"{name} must be an aptmc {wanted}, got {value!r}{remedy}")

@@ -77,7 +77,6 @@ class Control:
         self._requests: SimpleQueue[tuple[Callable[[Crew], Any], Future[Any]]] = SimpleQueue()
         self._has_ended = False
         self._lock = threading.Lock()
-        self._clock = WallClock()
         self._duties: list[_Duty] = []
         self.due = math.inf  # by the clock: when to look up from work, even if nobody asked
 
@@ -102,12 +101,12 @@ class Control:
 
         :param share: the most of that thread's time that it may take: it is then done less often
         """
-        self._duties.append(_Duty(what, period, share, self._clock.now() + period))
+        self._duties.append(_Duty(what, period, share, self.clock.now() + period))
         self.due = min(duty.due for duty in self._duties)
 
     def serve(self, crew: Crew) -> None:
         """Carry out what was asked for, and what is due."""
-        if self._clock.now() >= self.due:
+        if self.clock.now() >= self.due:
             self._do_duties(crew)
         while not self._requests.empty():
             try:
@@ -121,11 +120,11 @@ class Control:
 
     def _do_duties(self, crew: Crew) -> None:
         for duty in self._duties:
-            begun = self._clock.now()
+            begun = self.clock.now()
             if begun < duty.due:
                 continue
             duty.what(crew)
-            done = self._clock.now()
+            done = self.clock.now()
             duty.due = done + max(duty.period, (done - begun) / duty.share)
         self.due = min(duty.due for duty in self._duties)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 
@@ -24,7 +25,10 @@ def find_problem(place: str) -> Problem:
         raise InputError(f"{where} has no {name!r}{known}")
     value = getattr(module, name)
     if not isinstance(value, Problem) and callable(value):
-        value = value()
+        try:
+            value = value()
+        except Exception as error:
+            raise InputError(f"{place}() raised {type(error).__name__}: {error}") from error
     if not isinstance(value, Problem):
         raise InputError(f"{place} is {value!r}, not a problem: use aptmc.Tempered or aptmc.Abc")
     return value
@@ -40,8 +44,26 @@ def _from_file(path: Path) -> ModuleType:
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     sys.modules[path.stem] = module
-    specification.loader.exec_module(module)
+    try:
+        specification.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[path.stem]
+        where = f"{path}, line {_line(error, path)}"
+        raise InputError(f"{where}: {type(error).__name__}: {_words(error)}") from error
     return module
+
+
+def _line(error: Exception, path: Path) -> int | None:
+    """Where in a file it went wrong."""
+    if isinstance(error, SyntaxError):
+        return error.lineno
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename) == path]
+    return lines[-1] if lines else None
+
+
+def _words(error: Exception) -> str:
+    return error.msg if isinstance(error, SyntaxError) else str(error)
 
 
 def _from_package(name: str) -> ModuleType:
@@ -50,3 +72,6 @@ def _from_package(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise InputError(f"there is no module {name!r} ({error})") from error
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}"
+        raise InputError(f"{name} cannot be imported: {words}") from error

@@ -59,7 +59,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"aptmc {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"aptmc {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command")
 
     demo = commands.add_parser("demo", help="predators and prey on all processors, and a report")

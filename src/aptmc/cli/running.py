@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from argparse import Namespace
+from typing import Any
 
 import aptmc
 from aptmc.backends import Processes
@@ -53,7 +56,9 @@ def _finish(result: Run, options: Namespace) -> int:
     else:
         print(result.summary())
     if options.report is not None:
-        print(f"the report is {result.report(options.report)}")
+        # With --json, programs read the other stream.
+        stream = sys.stderr if options.json else sys.stdout
+        print(f"the report is {result.report(options.report)}", file=stream)
     return INTERRUPTED if result.stopped is StopReason.INTERRUPTED else GOOD
 
 
@@ -63,13 +68,21 @@ def as_json(result: Run) -> dict[str, object]:
         "stopped": result.stopped.name.lower(),
         "elapsed": result.elapsed,
         "completions": result.completions,
-        "utilisation": result.utilisation,
+        "utilisation": _known(result.utilisation),
         "round_trips": result.round_trips,
         "seed": result.settings.seed,
         "levels": [str(level) for level in result.settings.ladder.levels],
-        "posterior": result.summary().to_dict(),
+        "posterior": {
+            name: {column: _known(value) for column, value in row.items()}
+            for name, row in result.summary().to_dict().items()
+        },
         "advice": [
             {"problem": one.problem, "remedy": one.remedy, "serious": one.serious}
             for one in result.advice
         ],
     }
+
+
+def _known(value: Any) -> Any:
+    """JSON has no word for what is not a number."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

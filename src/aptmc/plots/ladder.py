@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aptmc.chain import value_column
-from aptmc.plots.style import BLUE, CYCLE, LIGHT, VERMILLION, WIDTH, figure, rung_colours
+from aptmc.plots.style import (
+    BLUE,
+    CYCLE,
+    LIGHT,
+    VERMILLION,
+    WIDTH,
+    figure,
+    rung_colours,
+    time_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,7 +74,7 @@ def index_process(run: Run) -> Figure:
             panel.set_ylim(rungs - 0.5, -0.5)
             panel.set_ylabel("rung")
             panel.set_title(f"state {number}")
-        axes[-1].set_xlabel(f"time, {run.settings.on.time_unit}")
+        axes[-1].set_xlabel(f"time, {time_unit(run)}")
     return new
 
 

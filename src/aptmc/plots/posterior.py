@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PANELS_PER_ROW = 4
 MOST_POINTS = 4000
+FEW_POINTS = 800  # are drawn larger
 MOST_PAIRS = 8  # parameters; more would not be legible
 LEAST_SPREAD = 1e-12
 
@@ -89,9 +90,10 @@ def _pair(panel: Any, shown: Any, row: int, column: int, correlations: Any) -> N
             panel.hist(shown[:, row], bins=30, color=SKY, linewidth=0)
         panel.set_yticks([])
     elif row > column:
+        is_sparse = len(shown) < FEW_POINTS
         panel.plot(
-            shown[:, column], shown[:, row], ".", color=BLUE, markersize=1.5, alpha=0.25,
-            markeredgewidth=0, rasterized=True,
+            shown[:, column], shown[:, row], ".", color=BLUE, markersize=3.0 if is_sparse else 1.5,
+            alpha=0.6 if is_sparse else 0.25, markeredgewidth=0, rasterized=True,
         )  # fmt: skip
     else:
         panel.axis("off")

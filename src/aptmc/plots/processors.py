@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.errors import InputError
-from aptmc.event_log import Events
-from aptmc.plots.style import BLUE, DARK, VERMILLION, WIDTH, figure, rung_colours
+from aptmc.event_log import TAKEN, Events, joined_events
+from aptmc.plots.style import BLUE, DARK, VERMILLION, WIDTH, figure, rung_colours, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,16 +37,19 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
     :param start: where to begin; by default in the middle
     :param length: by default so long that some thirty moves of each processor are seen
     """
-    moves = [_moves(run) for run in runs]
+    _check_any(runs)
+    moves = [_moves_and_unfinished(run) for run in runs]
     length = max(map(_usual_length, moves)) if length is None else length
     rows = [min(_processors(run), MOST_PROCESSORS) for run in runs]
     heights = [0.5 + 0.22 * count for count in rows]
+    rungs = max(run.settings.ladder.rungs for run in runs)
     with figure(sum(heights) + 0.6) as new:
+        colours = np.array(rung_colours(rungs))
         axes = new.subplots(len(runs), 1, squeeze=False, height_ratios=heights)[:, 0]
         for panel, run, done, count in zip(axes, runs, moves, rows, strict=True):
             first = max(run.elapsed - length, 0.0) / 2.0 if start is None else start
             window = Window(first, min(first + length, run.elapsed))
-            _draw_moves(panel, run, done, window)
+            _draw_moves(panel, run, done, window, colours)
             _draw_exchanges(panel, run, window)
             panel.set_ylim(count - 0.5, -0.5)
             panel.set_yticks(range(count), [f"{row + 1}" for row in range(count)])
@@ -54,19 +57,27 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
             panel.set_xlim(window)
             kind = type(run.settings.schedule).__name__
             panel.set_title(f"{kind}: {run.utilisation:.0%} of the time inside moves")
-        axes[-1].set_xlabel(f"time, {_unit(runs[-1])}")
-        _add_key(new, axes, max(run.settings.ladder.rungs for run in runs))
+        axes[-1].set_xlabel(f"time, {time_unit(runs[-1])}")
+        _add_key(new, axes, rungs)
     return new
 
 
 def _add_key(new: Any, axes: Any, rungs: int) -> None:
     import matplotlib as mpl
+    import matplotlib.ticker
 
     if rungs > 1:
         scale = mpl.cm.ScalarMappable(mpl.colors.Normalize(0, rungs - 1), "cividis")
         bar = new.colorbar(scale, ax=list(axes), aspect=30, pad=0.01)
         bar.set_label("rung")
+        bar.locator = mpl.ticker.MaxNLocator(nbins=5, integer=True)
+        bar.update_ticks()
         bar.outline.set_visible(False)
+
+
+def _check_any(runs: tuple[Run, ...]) -> None:
+    if not runs:
+        raise InputError("there is no run to draw: give at least one run")
 
 
 def _moves(run: Run) -> Events:
@@ -76,6 +87,21 @@ def _moves(run: Run) -> Events:
             "no log of events was kept, so nobody knows who computed what when: use log_events=True"
         )
     return moves
+
+
+def _moves_and_unfinished(run: Run) -> Events:
+    """Also what each processor was at when the run ended, up to then."""
+    done, events = _moves(run), run.events
+    _, last = np.unique(events.chain[::-1], return_index=True)
+    last = np.sort(events.kind.size - 1 - last)  # of each chain, the last event
+    taken = last[events.kind[last] == TAKEN]
+    # Of moves that wait at one processor, the first is under way.
+    processors, first = np.unique(events.processor[taken], return_index=True)
+    under_way = Events(*(column[taken[first]].copy() for column in events))
+    free = np.array([np.max(done.ended[done.processor == p], initial=0.0) for p in processors])
+    under_way.began[:] = np.fmax(under_way.time, free)
+    under_way.ended[:] = np.maximum(under_way.began, run.elapsed)
+    return joined_events([done, under_way])
 
 
 def _usual_length(moves: Events) -> float:
@@ -89,7 +115,7 @@ def _processors(run: Run) -> int:
     return int(run.events.processor.max()) + 1
 
 
-def _draw_moves(panel: Any, run: Run, moves: Events, window: Window) -> None:
+def _draw_moves(panel: Any, run: Run, moves: Events, window: Window, colours: Any) -> None:
     from matplotlib.collections import PolyCollection
 
     seen = (moves.ended > window.start) & (moves.began < window.end)
@@ -106,8 +132,6 @@ def _draw_moves(panel: Any, run: Run, moves: Events, window: Window) -> None:
         ],
         axis=1,
     )
-    rungs = run.settings.ladder.rungs
-    colours = np.array(rung_colours(rungs))
     boxes = PolyCollection(
         list(corners),
         facecolors=colours[run.rung_of_chain[moves.chain[seen]]],
@@ -143,23 +167,24 @@ def hold_times(run: Run) -> Figure:
         panel.set_yscale("log")
         panel.set_xticks(range(rungs))
         panel.set_xlabel("rung")
-        panel.set_ylabel(f"time of a move, {_unit(run)}")
+        panel.set_ylabel(f"time of a move, {time_unit(run)}")
     return new
 
 
 def utilisation(*runs: Run) -> Figure:
     """The share of processor time inside moves, over the run."""
+    _check_any(runs)
     with figure(2.0, 4.5) as new:
         panel = new.subplots()
         for run, colour in zip(runs, (BLUE, VERMILLION, DARK), strict=False):
-            moves = _moves(run)
+            moves = _moves_and_unfinished(run)
             edges = np.linspace(0.0, run.elapsed, BINS + 1)
             busy = busy_share(moves.began, moves.ended, edges) / _processors(run)
             middle = 0.5 * (edges[1:] + edges[:-1])
             panel.plot(middle, busy, color=colour, label=type(run.settings.schedule).__name__)
         panel.set_ylim(0.0, 1.05)
         panel.set_ylabel("share inside moves")
-        panel.set_xlabel(f"time, {_unit(runs[0])}")
+        panel.set_xlabel(f"time, {time_unit(runs[0])}")
         if len(runs) > 1:
             panel.legend(loc="lower left")
     return new
@@ -181,8 +206,3 @@ def busy_share(
 
     share: npt.NDArray[np.float64] = np.diff(work_until(edges)) / np.diff(edges)
     return share
-
-
-def _unit(run: Run) -> str:
-    unit = run.settings.on.time_unit
-    return "s" if unit == "s" else "units of virtual time"

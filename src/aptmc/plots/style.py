@@ -13,6 +13,8 @@ from aptmc.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from aptmc.result import Run
+
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
 ORANGE, VERMILLION, PINK = "#E69F00", "#D55E00", "#CC79A7"
 DARK, LIGHT = "#333333", "#AAAAAA"
@@ -59,3 +61,9 @@ def rung_colours(rungs: int) -> list[Any]:
 
     colours = mpl.colormaps["cividis"]
     return [colours(rung / max(rungs - 1, 1)) for rung in range(rungs)]
+
+
+def time_unit(run: Run) -> str:
+    """In what the time of a run is measured, for a label."""
+    unit = run.settings.on.time_unit
+    return "s" if unit == "s" else "units of virtual time"

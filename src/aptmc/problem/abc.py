@@ -67,10 +67,10 @@ class Abc(Problem):
         on_error: Literal["raise", "reject"] = "raise",
         start_simulations: int = START_SIMULATIONS,
     ) -> None:
-        check_function(simulate, "simulate")
-        check_function(distance, "distance")
+        check_function(simulate, "simulate", "theta, rng")
+        check_function(distance, "distance", "simulated, observed")
         if summary is not None:
-            check_function(summary, "summary")
+            check_function(summary, "summary", "data")
         data = numbers(observed)
         if data is None or data.size == 0:
             raise InputError(f"observed must be an array of finite numbers, got {observed!r}")
@@ -110,7 +110,7 @@ class Abc(Problem):
         >>> Abc.early(simulated_distance, Prior(mean=stats.norm(0, 2))).names
         ('mean',)
         """
-        check_function(simulated_distance, "simulated_distance")
+        check_function(simulated_distance, "simulated_distance", "theta, rng, tolerance")
         problem = cls.__new__(cls)
         simulator = PlainSimulator.early(simulated_distance, counts_work=counts_work)
         problem._set_up(

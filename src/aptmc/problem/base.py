@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +73,23 @@ class Problem(ABC):
         return dict(zip(self.names, state[: self.dimension].tolist(), strict=True))
 
 
-def check_function(function: object, name: str) -> None:
-    """Refuse what cannot be called."""
+def check_function(function: object, name: str, arguments: str = "theta") -> None:
+    """Refuse what cannot be called, or not with the arguments that it will be given.
+
+    :param arguments: their names, with commas between
+    """
     if not callable(function):
         raise InputError(f"{name} must be a function of the parameters, got {function!r}")
+    if hasattr(function, "py_func"):  # numba says it all when it compiles
+        return
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of some functions in C nobody knows
+        return
+    try:
+        signature.bind(*arguments.split(", "))
+    except TypeError:
+        raise InputError(
+            f"{name} is called as {name}({arguments}), but yours takes {signature}: write it as "
+            f"def {name}({arguments})"
+        ) from None

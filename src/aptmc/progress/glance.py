@@ -46,15 +46,17 @@ class Sketch:
         self.draws = 0
         self._dimension, self._wanted = dimension, wanted
         self._every = 1
+        self._heard = 0  # rows of the record
         self._rows: dict[int, list[FloatTable]] = {chain: [] for chain in wanted}
         self._kept: dict[int, int] = dict.fromkeys(wanted, 0)
         self._seen: dict[int, int] = dict.fromkeys(wanted, 0)
 
     def listen(self, record: Record) -> None:
-        """Take in what is in a record."""
-        rows = int(record.filled[0])
+        """Take in what is new in a record since one last listened."""
+        first_row, rows = self._heard, int(record.filled[0])
+        self._heard = rows
         for chain in self._wanted:
-            mine = np.flatnonzero(record.chain[:rows] == chain)
+            mine = first_row + np.flatnonzero(record.chain[first_row:rows] == chain)
             if mine.size == 0:
                 continue
             self.draws += mine.size
@@ -68,6 +70,10 @@ class Sketch:
             for chain, pieces in self._rows.items():
                 thinned = np.concatenate(pieces)[::2] if pieces else np.empty((0, self._dimension))
                 self._rows[chain], self._kept[chain] = [thinned], len(thinned)
+
+    def turn_the_page(self) -> None:
+        """The record is emptied now: its rows are filled anew."""
+        self._heard = 0
 
     def effective_draws(self) -> float:
         """Of the parameter that has the fewest."""

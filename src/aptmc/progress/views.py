@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from abc import ABC, abstractmethod
+from html import escape
 from typing import TYPE_CHECKING, Any, TextIO, final
 
 import numpy as np
@@ -43,6 +44,8 @@ def choose_view(wanted: bool | None, stream: TextIO | None = None) -> View | Non
     if wanted is False:
         return None
     stream = sys.stderr if stream is None else stream
+    if stream is None:  # a program without a console
+        return None
     if _in_notebook():
         return NotebookView()
     if stream.isatty():
@@ -132,7 +135,7 @@ class NotebookView(View):
         """Leave one line."""
         from IPython.display import HTML
 
-        self._handle.update(HTML(f"<pre>aptmc: {last_words}</pre>"))
+        self._handle.update(HTML(f"<pre>aptmc: {escape(last_words)}</pre>"))
 
 
 def one_line(glance: Glance) -> str:
@@ -149,7 +152,7 @@ def one_line(glance: Glance) -> str:
     if not math.isnan(glance.utilisation):
         parts.append(f"{glance.utilisation:.0%} busy")
     stuck = [worker for worker in glance.workers if worker.seconds > LONG]
-    parts += [f"processor {one.processor} at one move for {one.seconds:.0f} s" for one in stuck]
+    parts += [f"processor {one.processor + 1} at one move for {one.seconds:.0f} s" for one in stuck]
     return ", ".join(parts)
 
 

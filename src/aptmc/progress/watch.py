@@ -10,7 +10,6 @@ import numpy as np
 
 from aptmc.backends.control import Control, Crew
 from aptmc.backends.session import Session, Usage
-from aptmc.clock import WallClock
 from aptmc.event_log import EventLog
 from aptmc.progress.glance import Glance, Sketch
 from aptmc.progress.views import View
@@ -26,7 +25,7 @@ class Watch:
 
     def __init__(self, view: View, control: Control, budget: float, unit: str) -> None:
         self.view = view
-        self._called, self._clock = control.called, WallClock()
+        self._called, self._clock = control.called, control.clock
         self._budget, self._unit = budget, unit
         self._sketch: Sketch | None = None
         self._session: Session | None = None
@@ -48,6 +47,7 @@ class Watch:
 
         def overheard(record: Record, log: EventLog) -> None:
             sketch.listen(record)
+            sketch.turn_the_page()
             keep(record, log)
 
         self._session = replace(session, store=overheard)
@@ -59,8 +59,9 @@ class Watch:
 
     def show(self, crew: Crew) -> None:
         """Show the run as it is now."""
-        if self._session is not None:
-            self._session.flush()
+        # To empty the record would have the store write, which can take longer than a look.
+        if self._session is not None and self._sketch is not None:
+            self._sketch.listen(self._session.record)
         self.view.show(self.glance(crew))
 
     def glance(self, crew: Crew) -> Glance:

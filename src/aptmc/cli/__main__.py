@@ -1,0 +1,7 @@
+"""`python -m aptmc.cli`, where the command `aptmc` is not on the path."""
+
+import sys
+
+from aptmc.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,400 @@
+"""Commands, in this process, on stores that were made in virtual time."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aptmc
+from aptmc.__about__ import __version__
+from aptmc.cli import doctor, looking, main, reproducing, running
+from aptmc.cli.main import DIFFERENT, FAILED, GOOD, INTERRUPTED, MISUSED
+from aptmc.errors import StopReason
+from aptmc.stored import Replay
+from tests.support import seen
+
+COMMANDS = (
+    "demo", "run", "resume", "replay", "summary", "report", "watch", "reproduce", "doctor",
+)  # fmt: skip
+SOURCE = """
+from scipy import stats
+import aptmc
+
+def log_likelihood(theta):
+    return -0.5 * theta[0] ** 2
+
+problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.norm(0, 3)))
+number = 3
+
+def make():
+    return problem
+
+def broken():
+    return 1 / 0
+
+def needs_more(data):
+    return problem
+"""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(seen.stored(tmp_path_factory.mktemp("commands")))
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A user's file; what it leaves behind in this process is removed."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    path = tmp_path / "model_of_mine.py"
+    path.write_text(SOURCE)
+    monkeypatch.delitem(sys.modules, path.stem, raising=False)
+    monkeypatch.setitem(sys.modules, "tests.support.seen", seen)
+    yield str(path)
+    sys.modules.pop(path.stem, None)
+
+
+Captured = pytest.CaptureFixture[str]
+
+# --- help ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_help_names_every_command_and_exit_code(arguments: list[str], capsys: Captured) -> None:
+    try:
+        code = main(arguments)
+    except SystemExit as exit:
+        code = exit.code
+    assert code == GOOD
+    text = capsys.readouterr().out
+    for command in COMMANDS:
+        assert re.search(rf"^    {command} ", text, re.MULTILINE), command
+    assert "aptmc run model.py:problem --budget 10min" in text
+    for number in (GOOD, FAILED, MISUSED, DIFFERENT, INTERRUPTED):
+        assert re.search(rf"\b{number} [a-z]", text)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help(command: str, capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main([command, "--help"])
+    assert exit.value.code == GOOD
+    assert f"usage: aptmc {command}" in capsys.readouterr().out
+
+
+def test_the_version_is_told(capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main(["--version"])
+    assert exit.value.code == GOOD
+    assert capsys.readouterr().out == f"aptmc {__version__}\n"
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "aptmc.cli", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"aptmc {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["sing"], ["run"], ["run", "a.py:b"], ["reproduce", "x"]])
+def test_what_is_no_command_is_misuse(arguments: list[str], capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main(arguments)
+    assert exit.value.code == MISUSED
+    assert "usage: aptmc" in capsys.readouterr().err
+
+
+# --- looking at a store -------------------------------------------------------------------------
+
+
+def test_a_summary_is_that_of_the_run(store: str, capsys: Captured) -> None:
+    assert main(["summary", store]) == GOOD
+    assert capsys.readouterr().out == f"{aptmc.open(store).summary()}\n"
+
+
+def test_a_program_can_read_a_summary(store: str, capsys: Captured) -> None:
+    assert main(["summary", store, "--json"]) == GOOD
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    run = aptmc.open(store)
+    assert found["stopped"] == "budget_spent"
+    assert found["completions"] == run.completions
+    assert found["seed"] == 1
+    assert found["levels"] == ["1.0", "0.3", "0.1", "0.0"]
+    assert found["posterior"]["a"]["mean"] == run.summary()["a"].mean
+    assert {"problem", "remedy", "serious"} == set(found["advice"][0])
+
+
+def test_a_run_without_draws_is_json_too(tmp_path: Path, capsys: Captured) -> None:
+    path = seen.stored(tmp_path, budget=0.001)
+    assert main(["summary", str(path), "--json"]) == GOOD
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found["posterior"]["a"]["mean"] is None
+
+
+def test_a_report_is_written_where_it_was_wanted(
+    store: str, tmp_path: Path, capsys: Captured
+) -> None:
+    target = tmp_path / "mine.html"
+    assert main(["report", store, "--output", str(target)]) == GOOD
+    assert capsys.readouterr().out.strip() == str(target)
+    assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_one_look_at_a_run(store: str, capsys: Captured) -> None:
+    assert main(["watch", store, "--once"]) == GOOD
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("aptmc: 400 units of 400 units, ")
+    assert "474 moves" in first
+    assert last == "aptmc: the budget was spent"
+
+
+def test_to_watch_a_run_that_is_over_ends(store: str, capsys: Captured) -> None:
+    assert main(["watch", store]) == GOOD
+    assert capsys.readouterr().out.endswith("the budget was spent\n")
+
+
+def test_watching_goes_on_until_the_run_ends(
+    store: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    run, waited = aptmc.open(store), []
+    run._usage = run._usage._replace(stopped=StopReason.STILL_RUNNING)
+
+    def pause(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 3:
+            run._usage = run._usage._replace(stopped=StopReason.INTERRUPTED)
+
+    monkeypatch.setattr(looking, "pause", pause)
+    monkeypatch.setattr(aptmc, "open", lambda _: run, raising=False)
+    assert main(["watch", store]) == GOOD
+    lines = capsys.readouterr().out.splitlines()
+    assert len(waited) == 3
+    assert len(lines) == 5
+    assert lines[-1] == "aptmc: interrupted from the keyboard"
+
+
+@pytest.mark.parametrize("command", [["summary"], ["report"], ["watch", "--once"]])
+def test_what_is_no_store_is_misuse(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*command, "absent.zarr"]) == MISUSED
+    captured = capsys.readouterr()
+    assert captured.err == "aptmc: there is no store absent.zarr\n"
+    assert captured.out == ""
+
+
+def test_a_damaged_store_is_a_failure(tmp_path: Path, capsys: Captured) -> None:
+    path = seen.stored(tmp_path)
+    for file in path.rglob("*"):
+        if file.is_file() and file.stat().st_size > 200:
+            file.write_bytes(file.read_bytes()[:-7])
+    assert main(["summary", str(path)]) == FAILED
+    assert "is damaged" in capsys.readouterr().err
+
+
+# --- replay -------------------------------------------------------------------------------------
+
+
+def test_a_replay_is_the_same(store: str, capsys: Captured) -> None:
+    assert main(["replay", store, "tests.support.seen:problem", "--json"]) == GOOD
+    found = json.loads(capsys.readouterr().out)
+    assert found["difference"] is None
+    assert found["completions"] > 400
+    assert main(["replay", store, "tests.support.seen:problem"]) == GOOD
+    assert capsys.readouterr().out.strip().endswith("all the same")
+
+
+def test_a_replay_that_differs_has_an_exit_code_of_its_own(
+    store: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(
+        aptmc,
+        "replay",
+        lambda *_: Replay(10, 5, "draw 5 (chain 0, time 1.0): other"),
+        raising=False,
+    )
+    assert main(["replay", store, "tests.support.seen:problem"]) == DIFFERENT
+    assert "not the same: draw 5" in capsys.readouterr().out
+
+
+def test_another_problem_is_refused(store: str, source: str, capsys: Captured) -> None:
+    assert main(["replay", store, f"{source}:problem"]) == MISUSED
+    assert "the problem is not the one that is stored" in capsys.readouterr().err
+
+
+# --- running ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("absent.py:problem", "there is no file absent.py"),
+        ("absent_package:problem", "there is no module 'absent_package'"),
+        ("{source}:porblem", "has no 'porblem'; there is problem"),
+        ("{source}:number", "is 3, not a problem: use aptmc.Tempered or aptmc.Abc"),
+        ("{source}", "names no problem: use file.py:name or package.module:name"),
+        ("problem", "names no problem"),
+        ("{source}:broken", "broken() raised ZeroDivisionError: division by zero"),
+        ("{source}:needs_more", "needs_more() raised TypeError: "),
+    ],
+)
+def test_a_problem_that_cannot_be_found_is_misuse(
+    place: str, message: str, source: str, capsys: Captured
+) -> None:
+    assert main(["run", place.format(source=source), "--budget", "1 s"]) == MISUSED
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import absent_elsewhere", "ModuleNotFoundError: No module named 'absent_elsewhere'"),
+        ("x = (", "SyntaxError: '(' was never closed"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_file_that_does_not_run_is_named_with_its_line(
+    text: str, message: str, source: str, capsys: Captured
+) -> None:
+    Path(source).write_text(f"# mine\n{text}\n")
+    assert main(["run", f"{source}:problem", "--budget", "1 s"]) == MISUSED
+    error = capsys.readouterr().err
+    assert message in error
+    assert f"{Path(source).name}, line 2" in error
+
+
+def test_a_budget_that_is_not_understood(source: str, capsys: Captured) -> None:
+    assert main(["run", f"{source}:problem", "--budget", "10 minuts"]) == MISUSED
+    error = capsys.readouterr().err
+    assert "budget must be a positive duration, got '10 minuts'" in error
+    assert '"10 min"' in error
+
+
+def small(**changes: Any) -> Any:
+    """Stands in for `sample`: a run in virtual time."""
+
+    def sample(problem: Any, **arguments: Any) -> aptmc.Run:
+        small.arguments = arguments  # type: ignore[attr-defined]
+        return seen.sample(problem, **changes)
+
+    return sample
+
+
+def test_options_reach_the_run(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(aptmc, "sample", small(), raising=False)
+    report = tmp_path / "here.html"
+    options = [
+        "--budget",
+        "2h",
+        "--workers",
+        "3",
+        "--seed",
+        "7",
+        "--keep",
+        "all",
+        "--store",
+        "s.zarr",
+        "--quiet",
+        "--json",
+    ]
+    assert main(["run", f"{source}:make", *options, "--report", str(report)]) == GOOD
+    given = small.arguments  # type: ignore[attr-defined]
+    assert given["budget"] == "2h"
+    assert given["on"].processors == 3
+    assert (given["seed"], given["keep"], given["store"]) == (7, "all", "s.zarr")
+    assert given["progress"] is False
+    assert report.exists()
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["stopped"] == "budget_spent"  # and nothing else is there
+    assert str(report) in captured.err
+
+
+def test_an_interrupted_run_has_an_exit_code_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    run = seen.sample()
+    run._usage = run._usage._replace(stopped=StopReason.INTERRUPTED)
+    options = Namespace(json=False, report=None)
+    assert running._finish(run, options) == INTERRUPTED
+    assert "mean" in capsys.readouterr().out
+
+
+def test_an_interruption_at_any_other_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(looking, "summary", interrupt)
+    assert main(["summary", "run.zarr"]) == INTERRUPTED
+
+
+def test_a_run_that_fails_has_an_exit_code_of_its_own(
+    source: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise aptmc.RunFailed("the disk is full")
+
+    monkeypatch.setattr(aptmc, "sample", fail, raising=False)
+    assert main(["run", f"{source}:problem", "--budget", "1 s"]) == FAILED
+    assert capsys.readouterr().err == "aptmc: the disk is full\n"
+
+
+# --- doctor and reproduce -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("shift", "code"), [(0.0, GOOD), (1.0, FAILED)])
+def test_the_doctor_tells_right_from_wrong(
+    shift: float, code: int, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    def sample(_: Any, **arguments: Any) -> aptmc.Run:
+        from scipy import stats
+
+        def log_likelihood(theta: Any) -> float:
+            return float(-0.5 * (theta[0] - 5.0 * shift) ** 2)
+
+        problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.norm(0, 3)))
+        return seen.sample(problem, budget=3000.0)
+
+    monkeypatch.setattr(aptmc, "sample", sample, raising=False)
+    assert main(["doctor", "--seconds", "1", "--json"]) == code
+    found = json.loads(capsys.readouterr().out)
+    assert found["test"].startswith("passed" if code == GOOD else "FAILED")
+    assert found["versions"]["aptmc"] == __version__
+    assert found["processors"] >= 1
+    assert main(["doctor", "--seconds", "1"]) == code
+    text = capsys.readouterr().out
+    assert f"versions: aptmc {__version__}, " in text
+    assert doctor.TOO_FAR == 5.0
+
+
+def test_the_paper_is_reproduced_in_a_checkout_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(reproducing.importlib.util, "find_spec", lambda _: None)
+    assert main(["reproduce", "gamma"]) == MISUSED
+    assert "clone it, and call aptmc reproduce from there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("codes", "expected"), [([0, 0], GOOD), ([1], FAILED)])
+def test_experiments_run_one_after_the_other(
+    codes: list[int], expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = []
+
+    def call(command: list[str], **_: Any) -> Namespace:
+        called.append(command[1:])
+        return Namespace(returncode=codes[len(called) - 1])
+
+    monkeypatch.setattr(reproducing.subprocess, "run", call)
+    assert main(["reproduce", "gamma", "--scale", "0.5"]) == expected
+    assert called[0] == ["-m", "experiments.gamma_mixture", "bias", "--scale", "0.5"]
+    assert len(called) == len(codes)

@@ -1,0 +1,198 @@
+"""Views: what they write, whatever the width."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from aptmc.backends.control import WorkerStatus
+from aptmc.progress import Glance, choose_view
+from aptmc.progress.views import (
+    LONG,
+    MOST_WORKERS,
+    LogView,
+    NotebookView,
+    TerminalView,
+    duration_text,
+    ladder_text,
+    one_line,
+    picture,
+)
+
+WORKERS = [
+    WorkerStatus(0, 4711, 2, 1, 0.3),
+    WorkerStatus(1, 4712, None, None, 0.0),
+    WorkerStatus(2, 4713, 5, 0, LONG + 12.0),
+]
+SAMPLING = Glance(
+    elapsed=312.0,
+    budget=600.0,
+    unit="s",
+    draws=12_345,
+    effective=678.9,
+    moves=98_765,
+    utilisation=0.987,
+    levels=(1.0, 0.5, 0.1, 0.0),
+    swap_rates=np.array([0.0, 0.5, math.nan]),
+    workers=WORKERS,
+    round=None,
+    rounds=0,
+)
+WARMING_UP = SAMPLING._replace(
+    draws=0, effective=math.nan, round=3, rounds=10, utilisation=math.nan
+)
+NOTHING = WARMING_UP._replace(levels=(), swap_rates=np.empty(0), workers=[], elapsed=0.0, moves=0)
+
+
+class Terminal(io.StringIO):
+    """Says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def rendered(glance: Glance, width: int) -> list[str]:
+    console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
+    console.print(picture(glance))
+    return console.export_text().splitlines()
+
+
+def test_one_line_says_it_all() -> None:
+    assert one_line(SAMPLING) == (
+        "aptmc: 5 min 12 s of 10 min 00 s, 12,345 draws, 679 effective, 98,765 moves, 99% busy, "
+        "processor 3 at one move for 72 s"
+    )
+    assert one_line(WARMING_UP._replace(workers=[])) == (
+        "aptmc: warm-up 3/10, 5 min 12 s of 10 min 00 s, 0 draws, 98,765 moves"
+    )
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("glance", [SAMPLING, WARMING_UP, NOTHING], ids=["some", "warm", "none"])
+def test_a_picture_keeps_to_its_width(glance: Glance, width: int) -> None:
+    lines = rendered(glance, width)
+    assert lines
+    assert max(map(cell_len, lines)) <= width
+
+
+def test_a_picture_shows_all_there_is_to_see() -> None:
+    text = "\n".join(rendered(SAMPLING, 120))
+    for words in (
+        "5 min 12 s / 10 min 00 s", "12,345 draws of the coldest rung",
+        "679 effective (2.18 per s)", "98,765 moves", "99% busy", "1 ▕ ▄·▏ 0",
+        "swap rates 0.00 to 0.50", "processor 1", "rung 1, for 0.3 s", "pid 4711", "idle",
+    ):  # fmt: skip
+        assert words in text
+    assert "warm-up, round 3 of 10" in "\n".join(rendered(WARMING_UP, 120))
+
+
+def test_a_stuck_worker_is_marked_and_no_other() -> None:
+    console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True)
+    console.print(picture(SAMPLING))
+    styled = console.export_text(styles=True)
+    bold_red = re.findall(r"\x1b\[1;31m([^\x1b]*)\x1b", styled)
+    assert [text.strip() for text in bold_red if text.strip()] == ["rung 0, for 72.0 s"]
+
+
+def test_many_workers_are_counted() -> None:
+    crowd = [WorkerStatus(number, None, 0, 0, 0.1) for number in range(MOST_WORKERS + 5)]
+    lines = rendered(SAMPLING._replace(workers=crowd), 80)
+    assert lines[-1].strip() == "… and 5 more"
+    assert sum("processor" in line for line in lines) == MOST_WORKERS
+
+
+def test_an_infinite_tolerance_and_a_full_bar() -> None:
+    glance = SAMPLING._replace(levels=(0.25, math.inf), swap_rates=np.array([1.0]))
+    assert ladder_text(glance) == "0.25 ▕█▏ ∞  swap rates 1.00 to 1.00"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 00 s"),
+        (3599.7, "1 h 00 min"),
+        (7500.0, "2 h 05 min"),
+        (90 * 3600.0, "90 h 00 min"),
+    ],
+)
+def test_durations_read_as_people_say_them(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text
+
+
+def test_the_share_of_the_budget_has_its_limits() -> None:
+    assert SAMPLING.share == 0.52
+    assert SAMPLING._replace(elapsed=700.0).share == 1.0
+    assert SAMPLING._replace(budget=0.0).share == 0.0
+
+
+# --- which view ---------------------------------------------------------------------------------
+
+
+def test_nobody_looks_if_nobody_wants_to() -> None:
+    assert choose_view(False, Terminal()) is None
+
+
+def test_a_log_gets_lines_and_a_terminal_a_picture() -> None:
+    assert isinstance(choose_view(True, io.StringIO()), LogView)
+    view = choose_view(None, Terminal())
+    assert isinstance(view, TerminalView)
+    view.close("done")
+
+
+def test_without_any_stream_there_is_no_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a program without a console."""
+    monkeypatch.setattr(sys, "stderr", None)
+    assert choose_view(True) is None
+
+
+def test_a_log_that_said_nothing_has_no_last_words() -> None:
+    stream = io.StringIO()
+    LogView(stream).close("the budget was spent")
+    assert stream.getvalue() == ""
+
+
+def test_a_log_ends_with_the_reason() -> None:
+    stream = io.StringIO()
+    view = LogView(stream)
+    view.begin(600.0, "s")
+    view.show(SAMPLING)
+    view.close("the budget was spent")
+    assert stream.getvalue() == f"{one_line(SAMPLING)}\naptmc: the budget was spent\n"
+
+
+def test_a_terminal_is_left_with_one_line() -> None:
+    stream = Terminal()
+    view = TerminalView(stream)
+    view.begin(600.0, "s")
+    assert "the budget is 10 min 00 s" in re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+    view.show(SAMPLING)
+    view.close("[bold] is no markup")
+    text = stream.getvalue()
+    assert text.endswith("aptmc: [bold] is no markup\n")
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1  # the cursor is back
+
+
+def test_a_notebook_shows_the_picture_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    handle = SimpleNamespace(update=shown.append)
+    display = SimpleNamespace(HTML=str, display=lambda display_id: handle)
+    shell = type("ZMQInteractiveShell", (), {})()
+    ipython = SimpleNamespace(display=display, get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    view = choose_view(True, Terminal())
+    assert isinstance(view, NotebookView)
+    view.show(SAMPLING)
+    view.close("to go on, aptmc.resume('<b>.zarr')")
+    assert "12,345 draws" in shown[0]
+    assert shown[-1] == "<pre>aptmc: to go on, aptmc.resume(&#x27;&lt;b&gt;.zarr&#x27;)</pre>"

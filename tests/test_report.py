@@ -1,0 +1,190 @@
+"""The report: one file that needs nothing else, whatever the run was like."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import aptmc
+from aptmc.report import report
+from tests.support import seen
+from tests.support.browser import visit
+
+ALWAYS = ["Posterior", "Advice", "Marginals", "Pairs", "Ladder", "Autocorrelation", "Settings"]
+WITH_EVENTS = ["Processors", "Time of moves", "Busy"]
+WITH_ALL_RUNGS = ["Journeys", "Levels"]
+WIDTHS = (1100, 400)
+
+
+class Page(HTMLParser):
+    """What a browser would fetch, run and show."""
+
+    void = frozenset(("meta", "img", "br", "hr", "link", "input"))
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.wanted: list[str] = []
+        self.words: list[str] = []
+        self.images = 0
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self._open == [], "every element is closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.images += tag == "img"
+        self.wanted += [value or "" for name, value in attrs if name in ("src", "href", "srcset")]
+        if tag not in self.void:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.words).split())
+
+
+def headings(html: str) -> list[str]:
+    return [unescape(text) for text in re.findall(r"<h2>(.*?)</h2>", html)]
+
+
+@pytest.fixture(scope="module")
+def run() -> aptmc.Run:
+    return seen.sample()
+
+
+@pytest.fixture(scope="module")
+def beside() -> aptmc.Run:
+    return seen.sample(schedule=aptmc.Synchronous())
+
+
+@pytest.fixture(scope="module")
+def html(run: aptmc.Run, beside: aptmc.Run) -> str:
+    return report(run, beside=beside, title="two schedules")
+
+
+def test_a_report_needs_nothing_else(html: str) -> None:
+    page = Page(html)
+    assert page.images == 9
+    assert all(address.startswith("data:image/png;base64,") for address in page.wanted)
+    assert not {"script", "link", "iframe", "object", "embed"} & set(page.tags)
+    rest = re.sub(r"data:image/png;base64,[A-Za-z0-9+/=]+", "", html)
+    assert "://" not in rest
+    assert "url(" not in rest
+    assert "@import" not in rest
+
+
+def test_a_report_has_all_its_parts(html: str, run: aptmc.Run) -> None:
+    expected = [*ALWAYS, *WITH_EVENTS, *WITH_ALL_RUNGS, "How to reproduce"]
+    assert sorted(headings(html)) == sorted(expected)
+    text = Page(html).text
+    for words in (
+        "two schedules", "the budget was spent", "moves",
+        "Tempered of a, b", "RandomWalk", "Anytime", "VirtualTime(workers=2)", "Seed: 1",
+        f"numpy {np.__version__}",
+    ):  # fmt: skip
+        assert words in text
+    assert f"{run.completions:,}" in text
+    assert "Warm-up" not in text
+
+
+def test_two_runs_are_drawn_one_below_the_other(html: str, run: aptmc.Run) -> None:
+    assert len(html) != len(report(run, title="two schedules"))
+
+
+def test_without_a_log_and_other_rungs_a_report_is_shorter(
+    beside: aptmc.Run,
+) -> None:
+    bare = seen.sample(keep="coldest", log_events=False)
+    found = headings(report(bare, beside=beside))
+    assert sorted(found) == sorted([*ALWAYS, "How to reproduce"])
+
+
+def test_one_rung_of_one_parameter_is_enough() -> None:
+    one = aptmc.Tempered(lambda theta: -(theta[0] ** 2), aptmc.Prior(x=stats.norm(0, 1)))
+    run = seen.sample(
+        one, ladder=aptmc.Ladder.powers([1.0]), schedule=aptmc.Synchronous(), on=aptmc.VirtualTime()
+    )
+    found = headings(report(run))
+    assert "Marginals" in found
+    assert not {"Pairs", "Ladder", "Journeys", "Levels"} & set(found)
+
+
+def test_a_warm_up_is_shown_round_by_round() -> None:
+    run = seen.sample(ladder="auto", kernel="auto", schedule=None, budget=2000.0)
+    page = Page(report(run))
+    assert "Warm-up" in page.text
+    assert page.tags.count("tr") > len(run.warmup_rounds) > 5
+
+
+def test_a_stored_run_says_how_to_go_on(tmp_path: Path) -> None:
+    path = seen.stored(tmp_path)
+    run = aptmc.open(path)
+    target = run.report(tmp_path / "stored.html")
+    assert target == (tmp_path / "stored.html").resolve()
+    html = target.read_text(encoding="utf-8")
+    text = Page(html).text
+    assert set(headings(html)) >= {*ALWAYS, *WITH_EVENTS, *WITH_ALL_RUNGS}
+    assert f"aptmc.resume('{path}', problem, budget=...)" in text
+    assert f"aptmc.replay('{path}', problem)" in text
+    assert "<title>stored</title>" in html
+
+
+def test_words_of_the_user_are_words(tmp_path: Path) -> None:
+    nasty = "<script>alert('x & y')</script>"
+    folder = tmp_path / "<b>bold<"
+    folder.mkdir()
+    run = seen.sample(store=folder / "run.zarr")
+    page = Page(report(run, title=nasty))
+    assert "script" not in page.tags
+    assert page.text.count(nasty) == 2  # title and heading
+    assert "<b>bold<" in page.text
+
+
+def test_a_run_without_draws_has_nothing_to_report() -> None:
+    with pytest.raises(aptmc.InputError, match="nothing to report yet: the run has no draws"):
+        report(seen.sample(budget=0.001))
+
+
+# --- in a browser -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_browser_shows_all_of_it_and_asks_nobody(html: str, tmp_path: Path, width: int) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(html, encoding="utf-8")
+    seen_there = visit(page, width, tmp_path)
+    assert len(seen_there.images) == 9
+    for natural, shown in seen_there.images:
+        assert natural > 300  # it was decoded
+        assert shown > min(width, 900) / 3  # and is large enough to look at
+    assert seen_there.asked == []
+    assert seen_there.console == []
+    assert seen_there.width == width
+    assert seen_there.content <= width  # only tables and broad figures scroll sideways, in a box
+    assert seen_there.picture.stat().st_size > 10_000
+
+
+def test_a_browser_would_notice_a_page_that_is_wrong(tmp_path: Path) -> None:
+    page = tmp_path / "wrong.html"
+    page.write_text(
+        '<!doctype html><img src="https://example.org/a.png"><img src="data:image/png;base64,AA">'
+        '<p style="width: 2000px">wide</p><script>console.error("planted")</script>'
+    )
+    seen_there = visit(page, 400, tmp_path)
+    assert seen_there.asked == ["https://example.org/a.png"]
+    assert [natural for natural, _ in seen_there.images] == [0, 0]
+    assert any("planted" in line for line in seen_there.console)
+    assert seen_there.content > 400
