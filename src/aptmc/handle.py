@@ -15,7 +15,7 @@ from aptmc.backends.build import build_session
 from aptmc.backends.checkpoint import frozen
 from aptmc.backends.control import Control, Crew, WorkerStatus
 from aptmc.backends.session import Session, Usage
-from aptmc.errors import RunFailed, StopReason
+from aptmc.errors import RunFailed, StopReason, StoreFailed
 from aptmc.result import Run, Settings
 from aptmc.saving import Options, contents, tuner_contents, with_earlier
 from aptmc.store import DiskStore, Draws, MemoryStore, Store
@@ -42,9 +42,14 @@ class Prepared:
         budget = self.settings.budget if self.budget is None else self.budget
         try:
             with self._saved(control), backend.open(self.session, budget, control) as engine:
-                usage = self._warm_up(engine) or engine.run(self.session, engine.left())
-                self.session.flush()
-                self.save(usage)
+                usage = _nothing_yet(self.session)
+                try:
+                    usage = self._warm_up(engine) or engine.run(self.session, engine.left())
+                    self.session.flush()
+                    self.save(usage)
+                except StoreFailed as failure:
+                    stopped = StopReason.FAILED
+                    usage = usage._replace(stopped=stopped, failure=usage.failure or failure)
         finally:
             control.end()
         run = self.result(usage)

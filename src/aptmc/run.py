@@ -186,7 +186,8 @@ def resume(
     :param budget: how long to go on
     :param on: who computes: other or fewer or more processors than before, perhaps
     :param kernel: the kernel, if it is one of your own
-    :param schedule: the schedule, if it has an exchange rule of your own
+    :param schedule: the schedule, if it has an exchange rule of your own, which alone is taken
+        from it
     :param force: take the problem for the same although something in it has changed
     """
     control = Control()

@@ -66,7 +66,9 @@ def values_of(draws: Draws, source: Source) -> Any:
     return column if source.place is None else column[:, source.place]
 
 
-def lazy_tree(run: Run, store: DiskStore, chains: list[int], length: int) -> xarray.DataTree:
+def lazy_tree(
+    run: Run, store: DiskStore, chains: list[int], length: int, *, with_warmup: bool
+) -> xarray.DataTree:
     """The same, but each variable is read from disk only when its numbers are asked for."""
     import xarray
     from xarray.core import indexing
@@ -105,4 +107,10 @@ def lazy_tree(run: Run, store: DiskStore, chains: list[int], length: int) -> xar
         )
         for group, variables in sources(run).items()
     }
+    if with_warmup:  # which is in memory
+        for group, arrays in _arrays(run, "warmup_", warmup=True).items():
+            datasets[group] = xarray.Dataset(
+                {name: (("chain", "draw"), values) for name, values in arrays.items()},
+                coords={"chain": [0], "draw": np.arange(next(iter(arrays.values())).shape[1])},
+            )
     return xarray.DataTree.from_dict({f"/{group}": data for group, data in datasets.items()})

@@ -14,7 +14,7 @@ from aptmc.backends.units import ComputeTimed, Units
 from aptmc.backends.wire import Reply
 from aptmc.backends.workforce import Worker, Workforce
 from aptmc.clock import WallClock
-from aptmc.errors import ExchangeFailed, InputError, RunFailed, StopReason
+from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.moves import Order, Outcome
 from aptmc.record import NOBODY
@@ -74,7 +74,7 @@ class Shift(Crew):
         if self.startup > 0.0:
             try:
                 self.session.catch_up(self.until + self.offset)
-            except ExchangeFailed as error:
+            except RunFailed as error:
                 stopped, failure = StopReason.FAILED, failure or error
         usage = self.usage()._replace(stopped=stopped, failure=failure)
         self.session.progress.elapsed += usage.elapsed

@@ -28,7 +28,14 @@ from aptmc.backends.session import Session, Usage, failed_exchange, plain_comple
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
 from aptmc.compiled import Floats, compiled_like, interpreted, is_compiled
-from aptmc.errors import AptmcError, InputError, MoveFailed, RunFailed, StopReason
+from aptmc.errors import (
+    AptmcError,
+    InputError,
+    MoveFailed,
+    RunFailed,
+    StopReason,
+    StoreFailed,
+)
 from aptmc.keys import HOLD
 from aptmc.record import NOBODY
 
@@ -153,6 +160,8 @@ class VirtualTime(Backend):
         self, session: Session, flight: Flight, error: Exception | None = None
     ) -> RunFailed:
         """Say what failed: a move, a hold time or an exchange."""
+        if isinstance(error, StoreFailed):
+            return error
         chain, stage = int(flight.suspect[0]), flight.stage[0]
         if stage == AN_EXCHANGE:
             return failed_exchange(error or AptmcError("unknown reason"))
