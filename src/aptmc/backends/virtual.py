@@ -140,6 +140,8 @@ class VirtualTime(Backend):
                 + f" {MOST_STANDING} times in a row; give hold times that are positive now and "
                 "then, or proposals that the prior does not always refuse"
             )
+        if failure is not None or stopped is StopReason.INTERRUPTED:
+            flight = session.progress.flight = _without_half_done(flight)
         now = until if status == FINISHED else max(float(flight.now[0]), began)
         session.progress.elapsed = now
         busy = flight.busy + _unfinished(flight, now) - busy_before
@@ -189,6 +191,15 @@ class VirtualTime(Backend):
         if time is None or time.ndim != 0 or time < 0.0:
             reason = f"hold returned {value!r}, must be a finite time that is not negative,"
             raise MoveFailed(reason, parameters, rung, key)
+
+
+def _without_half_done(flight: Flight) -> Flight:
+    """If a move was being computed, and failed: whoever goes on must compute it again first."""
+    if flight.stage[0] == AN_EXCHANGE:
+        return flight
+    chain = flight.suspect[0]
+    flight.chain[flight.chain == chain] = NOBODY
+    return flight._replace(backlog=np.append(flight.backlog, chain))
 
 
 def _unfinished(flight: Flight, now: float) -> Floats:
