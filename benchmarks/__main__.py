@@ -14,6 +14,7 @@ from benchmarks import (
     pyabc_comparison,
     race,
     sleeping,
+    stores,
     tuning,
     virtual_time,
 )
@@ -29,6 +30,7 @@ BENCHMARKS = {
     "kills": kills.main,
     "sleeping": sleeping.main,
     "memory": memory.main,
+    "stores": stores.main,
 }
 
 

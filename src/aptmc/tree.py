@@ -70,6 +70,7 @@ def lazy_tree(
     run: Run, store: DiskStore, chains: list[int], length: int, *, with_warmup: bool
 ) -> xarray.DataTree:
     """The same, but each variable is read from disk only when its numbers are asked for."""
+    import pandas
     import xarray
     from xarray.core import indexing
 
@@ -93,7 +94,8 @@ def lazy_tree(
             return np.stack(columns) if which.ndim else columns[0]
 
     kinds = {column.name: column.kind for column in store.tables["draws"].columns}
-    coordinates = {"chain": np.arange(len(chains)), "draw": np.arange(length)}
+    # A range takes no memory, however many draws there are.
+    coordinates = {"chain": np.arange(len(chains)), "draw": pandas.RangeIndex(length)}
     datasets = {
         group: xarray.Dataset(
             {

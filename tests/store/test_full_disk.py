@@ -119,7 +119,7 @@ def test_worker_processes(tmp_path, monkeypatch, disk):
     def written(table):
         if table.written > 0:
             disk.room = 0
-        write_chunks(table)
+        return write_chunks(table)
 
     monkeypatch.setattr(Table, "write_chunks", written)
     settings = {"on": aptmc.Processes(1), "schedule": aptmc.Anytime(every="2 ms")}

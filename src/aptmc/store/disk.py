@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -95,6 +96,8 @@ class DiskStore(Store):
         self._lock: int | None = None
         self._failure: StoreFailed | None = None
         self._digests: dict[str, dict[str, str]] = {}
+        self._disk: ThreadPoolExecutor | None = None
+        self._under_way: list[Future[None]] = []  # what is being made durable meanwhile
 
     # --- making and opening -------------------------------------------------------------------
 
@@ -160,6 +163,9 @@ class DiskStore(Store):
 
     def close(self) -> None:
         """Nobody writes here any longer."""
+        if self._disk is not None:
+            self._disk.shutdown()
+            self._disk = None
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -183,7 +189,15 @@ class DiskStore(Store):
         if self._failure is None:  # otherwise the run has been told, and is about to end
             with self._writing():
                 for table in self.tables.values():
-                    table.write_chunks()
+                    self._make_durable(table.write_chunks())
+
+    def _make_durable(self, paths: list[Path]) -> None:
+        """Begin to; the disk takes its time, and only the next checkpoint has to wait for it."""
+        if paths and self._disk is None:
+            self._disk = ThreadPoolExecutor(1, "aptmc store")
+        for path in paths:
+            assert self._disk is not None
+            self._under_way.append(self._disk.submit(make_durable, path))
 
     def save(self, notes: dict[str, Any], arrays: Arrays) -> None:
         """Write a checkpoint: all that was appended so far is there from now on."""
@@ -203,6 +217,9 @@ class DiskStore(Store):
         number = self._number + 1
         content = {"number": number, "description": self.description, "notes": notes}
         with self._writing():
+            for done in self._under_way:
+                done.result()
+            self._under_way.clear()
             replace_file(self.path / CHECKPOINTS[number % 2], encode(content, {**arrays, **tails}))
             self._number = number
 

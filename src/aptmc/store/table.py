@@ -92,25 +92,25 @@ class Table:
         self._tail = [_joined(self._tail, self.columns)]
         return Extent(self.written, self._tail[0])
 
-    def write_chunks(self) -> None:
-        """Write the chunks that are complete."""
+    def write_chunks(self) -> list[Path]:
+        """Write the chunks that are complete; gives what has to be made durable."""
         if self._waiting < self.chunk_rows:
-            return
+            return []
+        written: list[Path] = []
         tail = _joined(self._tail, self.columns)
         whole = self._waiting - self._waiting % self.chunk_rows
         first, last = self.written // self.chunk_rows, (self.written + whole) // self.chunk_rows
         for column in self.columns:
+            array_folder = self.folder / column.name
             array = self.resized(column, self.written + whole)
             array[self.written : self.written + whole] = tail[column.name][:whole]
-            for chunk in range(first, last):
-                path = self.chunk_path(column, chunk)
-                make_durable(path)
-                make_durable(path.parent)
-            make_durable(self.folder / column.name / "c")
-            make_durable(self.folder / column.name / "zarr.json")
+            chunks = [self.chunk_path(column, chunk) for chunk in range(first, last)]
+            folders = dict.fromkeys([*(path.parent for path in chunks), array_folder / "c"])
+            written += [*chunks, *folders, array_folder / "zarr.json"]
         self._tail = [{name: values[whole:].copy() for name, values in tail.items()}]
         self.written += whole
         self._waiting -= whole
+        return written
 
     # --- reading ------------------------------------------------------------------------------
 
