@@ -106,9 +106,9 @@ def writing(seconds: float, hold_time: float) -> Writing:
     methods = {name: getattr(DiskStore, name) for name in spent}
 
     def timed(name: str) -> Callable[..., None]:
-        def call(*arguments: Any) -> None:
+        def call(*arguments: Any, **options: Any) -> None:
             before = time.perf_counter()
-            methods[name](*arguments)
+            methods[name](*arguments, **options)
             spent[name].append(time.perf_counter() - before)
 
         return call

@@ -86,7 +86,7 @@ class Prepared:
             notes["tuner"] = tuner_contents(self.tuner)
         if under_way:  # the session learns how long it took when it ends
             notes["session"]["elapsed"] += usage.elapsed
-        self.store.save(notes, arrays)
+        self.store.save(notes, arrays, wait=not under_way)
 
     @property
     def is_warming_up(self) -> bool:

@@ -65,9 +65,9 @@ def uses(tmp_path_factory):
     with pytest.MonkeyPatch.context() as monkeypatch:
         disk, save = Disk(monkeypatch), DiskStore.save
 
-        def noted(store, *arguments):
+        def noted(store, *arguments, **options):
             found.append(disk.written)
-            save(store, *arguments)
+            save(store, *arguments, **options)
 
         monkeypatch.setattr(DiskStore, "save", noted)
         sampled(tmp_path_factory.mktemp("uses") / "run.zarr", monkeypatch)

@@ -123,8 +123,8 @@ def test_virtual_time_may_be_followed_by_real_processes(path, monkeypatch):
     before = sampled(path, monkeypatch, save_every=0.1).completions
     save = DiskStore.save
 
-    def save_and_stop(store, notes, arrays):
-        save(store, notes, arrays)
+    def save_and_stop(store, notes, arrays, **options):
+        save(store, notes, arrays, **options)
         if arrays["machine/completed"].sum() > before + 100:
             os.kill(os.getpid(), signal.SIGTERM)
 

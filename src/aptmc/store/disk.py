@@ -189,18 +189,26 @@ class DiskStore(Store):
         if self._failure is None:  # otherwise the run has been told, and is about to end
             with self._writing():
                 for table in self.tables.values():
-                    self._make_durable(table.write_chunks())
+                    for path in table.write_chunks():
+                        self._begin(make_durable, path)
 
-    def _make_durable(self, paths: list[Path]) -> None:
-        """Begin to; the disk takes its time, and only the next checkpoint has to wait for it."""
-        if paths and self._disk is None:
+    def _begin(self, task: Callable[..., None], *arguments: Any) -> None:
+        """Have the disk do something, one after the other; the run does not wait for it."""
+        if self._disk is None:
             self._disk = ThreadPoolExecutor(1, "aptmc store")
-        for path in paths:
-            assert self._disk is not None
-            self._under_way.append(self._disk.submit(make_durable, path))
+        self._under_way.append(self._disk.submit(task, *arguments))
 
-    def save(self, notes: dict[str, Any], arrays: Arrays) -> None:
-        """Write a checkpoint: all that was appended so far is there from now on."""
+    def _finish(self) -> None:
+        """Wait until all that was begun is done."""
+        for task in self._under_way:
+            task.result()
+        self._under_way.clear()
+
+    def save(self, notes: dict[str, Any], arrays: Arrays, *, wait: bool = True) -> None:
+        """Write a checkpoint: all that was appended so far is there from now on.
+
+        :param wait: until it is durable. Otherwise the next one waits for it
+        """
         if self._failure is not None:
             return
         extents = {name: table.extent() for name, table in self.tables.items()}
@@ -217,11 +225,12 @@ class DiskStore(Store):
         number = self._number + 1
         content = {"number": number, "description": self.description, "notes": notes}
         with self._writing():
-            for done in self._under_way:
-                done.result()
-            self._under_way.clear()
-            replace_file(self.path / CHECKPOINTS[number % 2], encode(content, {**arrays, **tails}))
+            self._finish()
+            place = self.path / CHECKPOINTS[number % 2]
+            self._begin(replace_file, place, encode(content, {**arrays, **tails}))
             self._number = number
+            if wait:
+                self._finish()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
