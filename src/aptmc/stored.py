@@ -49,6 +49,24 @@ def open(store: PathLike, problem: Problem | None = None, *, salvage: bool = Fal
 
     :param problem: what was sampled, for `run.rerun`; all else works without
     :param salvage: if files are damaged, read what is sound; `run.damage` names what is left out
+
+    >>> import tempfile, scipy.stats, aptmc
+    >>> problem = aptmc.Tempered(
+    ...     lambda theta: -0.5 * theta[0] ** 2, aptmc.Prior(x=scipy.stats.norm(0, 5))
+    ... )
+    >>> store, on = tempfile.mkdtemp() + "/run.zarr", aptmc.VirtualTime(1)
+    >>> run = aptmc.sample(
+    ...     problem,
+    ...     budget=100,
+    ...     ladder=aptmc.Ladder.powers(3),
+    ...     kernel=aptmc.RandomWalk(1.0),
+    ...     schedule=aptmc.Anytime(every=3),
+    ...     on=on,
+    ...     store=store,
+    ...     seed=1,
+    ... )
+    >>> aptmc.open(store)
+    <aptmc.Run: 51 draws on rung 0; the budget was spent>
     """
     disk, checkpoint = DiskStore.read(Path(store), salvage=salvage)
     run = stored_run(disk, checkpoint)
@@ -203,6 +221,24 @@ def replay(
     :param problem: what was sampled
     :param kernel: the kernel, if it is one of your own
     :param schedule: the schedule, if it has an exchange rule of your own
+
+    >>> import tempfile, scipy.stats, aptmc
+    >>> problem = aptmc.Tempered(
+    ...     lambda theta: -0.5 * theta[0] ** 2, aptmc.Prior(x=scipy.stats.norm(0, 5))
+    ... )
+    >>> store, on = tempfile.mkdtemp() + "/run.zarr", aptmc.VirtualTime(1)
+    >>> run = aptmc.sample(
+    ...     problem,
+    ...     budget=100,
+    ...     ladder=aptmc.Ladder.powers(3),
+    ...     kernel=aptmc.RandomWalk(1.0),
+    ...     schedule=aptmc.Anytime(every=3),
+    ...     on=on,
+    ...     store=store,
+    ...     seed=1,
+    ... )
+    >>> print(aptmc.replay(store, problem))
+    100 moves computed again: 51 draws, all the same
     """
     disk, checkpoint = DiskStore.read(Path(store))
     check_same(problem, disk, force=False)
