@@ -11,10 +11,10 @@ import zarr
 
 import aptmc
 from aptmc import start
+from aptmc.comparison import Comparison
 from aptmc.event_log import empty_log
 from aptmc.record import empty_record, write
 from aptmc.store import table
-from aptmc.stored import Comparison
 from tests.backends.contract import eventually
 from tests.support import simulators
 from tests.support.stores import PROBLEM, sampled
