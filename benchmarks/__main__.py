@@ -16,6 +16,7 @@ from benchmarks import (
     pyabc_comparison,
     race,
     sleeping,
+    stores,
     tuning,
     virtual_time,
 )
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "sleeping": sleeping.main,
     "memory": memory.main,
     "imports": imports.main,
+    "stores": stores.main,
 }
 
 

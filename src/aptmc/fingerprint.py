@@ -11,6 +11,7 @@ import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -85,8 +86,12 @@ def _parts(value: Any) -> list[Any]:
         return [value.dist.name, value.args, value.kwds]
     if is_dataclass(value):
         return [getattr(value, field.name) for field in fields(value)]
+    if isinstance(value, partial):
+        return [value.func, value.args, value.keywords]
     if hasattr(value, "__func__"):  # a bound method
         return [value.__func__, vars(value.__self__) if hasattr(value.__self__, "__dict__") else ()]
+    if callable(value) and isinstance(type(value).__call__, FunctionType):
+        return [type(value).__call__, getattr(value, "__dict__", ())]
     return []
 
 

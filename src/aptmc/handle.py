@@ -15,7 +15,7 @@ from aptmc.backends.build import build_session
 from aptmc.backends.checkpoint import frozen
 from aptmc.backends.control import Control, Crew, WorkerStatus
 from aptmc.backends.session import Session, Usage
-from aptmc.errors import RunFailed, StopReason
+from aptmc.errors import RunFailed, StopReason, StoreFailed
 from aptmc.progress import SHARE_OF_TIME, Watch, choose_view
 from aptmc.result import Run, Settings
 from aptmc.saving import Options, contents, tuner_contents, with_earlier
@@ -46,9 +46,14 @@ class Prepared:
         try:
             self._begin_to_watch(control, budget)
             with self._saved(control), backend.open(self.session, budget, control) as engine:
-                usage = self._warm_up(engine) or engine.run(self.session, engine.left())
-                self.session.flush()
-                self.save(usage)
+                usage = _nothing_yet(self.session)
+                try:
+                    usage = self._warm_up(engine) or engine.run(self.session, engine.left())
+                    self.session.flush()
+                    self.save(usage)
+                except StoreFailed as failure:
+                    stopped = StopReason.FAILED
+                    usage = usage._replace(stopped=stopped, failure=usage.failure or failure)
             last_words = str(usage.stopped)
         finally:
             control.end()
@@ -105,7 +110,7 @@ class Prepared:
             notes["tuner"] = tuner_contents(self.tuner)
         if under_way:  # the session learns how long it took when it ends
             notes["session"]["elapsed"] += usage.elapsed
-        self.store.save(notes, arrays)
+        self.store.save(notes, arrays, wait=not under_way)
 
     @property
     def is_warming_up(self) -> bool:

@@ -84,7 +84,7 @@ class Run:
         self._first_states = first_states
 
     def __repr__(self) -> str:
-        draws = sum(draws.time.size for draws in self.chains())
+        draws = self._kept_on_rung_0().sum()
         return f"<aptmc.Run: {draws} draws on rung 0; {self.stopped}>"
 
     @property
@@ -277,10 +277,24 @@ class Run:
         """
         has_warmup = self.settings.warmup > 0.0 or self._warmup is not None
         chains = np.flatnonzero(self._machine.rung == 0)
-        if isinstance(self._store, DiskStore) and self.settings.warmup == 0.0:
-            length = int((self._record.seen[chains] // self._record.thin).min())
-            return lazy_tree(self, self._store, chains.tolist(), length)
+        store = self._store
+        if isinstance(store, DiskStore) and self._knows_lengths:
+            length = int(self._kept_on_rung_0().min())
+            return lazy_tree(self, store, chains.tolist(), length, with_warmup=has_warmup)
         return eager_tree(self, with_warmup=has_warmup)
+
+    @property
+    def _knows_lengths(self) -> bool:
+        """Whether one can tell how many draws there are without reading them."""
+        may_be_damaged = isinstance(self._store, DiskStore) and self._store.damage is not None
+        return self.settings.warmup == 0.0 and not may_be_damaged
+
+    def _kept_on_rung_0(self) -> Integers:
+        """By chain on the coldest rung, how many draws there are."""
+        if not self._knows_lengths:
+            return np.array([draws.time.size for draws in self.chains()])
+        kept: Integers = self._record.seen[self._machine.rung == 0] // self._record.thin
+        return kept
 
     def to_dataframe(self, rung: int = 0) -> pandas.DataFrame:
         """All draws of a rung as a table of pandas, with chain, time and statistics."""
@@ -347,6 +361,10 @@ class Run:
             raise InputError(
                 "a stored run holds no functions to compute with: give the problem, "
                 "aptmc.open(store, problem)"
+            )
+        if not isinstance(settings.kernel, Kernel):
+            raise InputError(
+                f"this run used a kernel of its own, {settings.kernel}, which a store does not hold"
             )
         rung = int(self._machine.rung[move.chain]) if self._has_chain(move) else -1
         before = self._state_before(move)

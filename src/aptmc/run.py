@@ -193,9 +193,28 @@ def resume(
     :param budget: how long to go on
     :param on: who computes: other or fewer or more processors than before, perhaps
     :param kernel: the kernel, if it is one of your own
-    :param schedule: the schedule, if it has an exchange rule of your own
+    :param schedule: the schedule, if it has an exchange rule of your own, which alone is taken
+        from it
     :param progress: show how the run goes on
     :param force: take the problem for the same although something in it has changed
+
+    >>> import tempfile, scipy.stats, aptmc
+    >>> problem = aptmc.Tempered(
+    ...     lambda theta: -0.5 * theta[0] ** 2, aptmc.Prior(x=scipy.stats.norm(0, 5))
+    ... )
+    >>> store, on = tempfile.mkdtemp() + "/run.zarr", aptmc.VirtualTime(1)
+    >>> run = aptmc.sample(
+    ...     problem,
+    ...     budget=100,
+    ...     ladder=aptmc.Ladder.powers(3),
+    ...     kernel=aptmc.RandomWalk(1.0),
+    ...     schedule=aptmc.Anytime(every=3),
+    ...     on=on,
+    ...     store=store,
+    ...     seed=1,
+    ... )
+    >>> aptmc.resume(store, problem, budget=50, on=on).elapsed
+    150.0
     """
     control = Control()
     _check_kind("on", on, Backend | None)

@@ -19,7 +19,7 @@ from aptmc.backends.build import build_machine, build_record
 from aptmc.backends.checkpoint import Arrays, Snapshot, restore_tables, snapshot
 from aptmc.backends.session import Overhead, Session, Usage
 from aptmc.compiled import Floats
-from aptmc.errors import StopReason
+from aptmc.errors import InputError, StopReason
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
 from aptmc.problem import Problem
@@ -98,7 +98,8 @@ def tuner_in(checkpoint: Checkpoint, problem: Problem, processors: int, **instea
     """A tuner that goes on after the rounds of a stored one."""
     said = checkpoint.notes["tuner"]
     wishes = {
-        name: instead.get(name) or from_json(value, name) for name, value in said["wishes"].items()
+        name: _stored_or_own(value, instead.get(name), name)
+        for name, value in said["wishes"].items()
     }
     seed = int(checkpoint.description["seed"])
     tuner = Tuner(problem, Wishes(**wishes), processors, seed, said["length"])
@@ -142,11 +143,11 @@ def with_earlier(usage: Usage, earlier: Usage | None) -> Usage:
 
 
 def tuned_in(checkpoint: Checkpoint, **instead: Any) -> Tuned:
-    """The settings of a stored run; what is given stands in place of what was stored."""
+    """The settings of a stored run; what is given fills in what is no part of a store."""
     said = checkpoint.notes["settings"]
     return Tuned(
         **{
-            name: instead.get(name) or from_json(said[name], name)
+            name: _stored_or_own(said[name], instead.get(name), name)
             for name in ("ladder", "kernel", "schedule", "pools")
         }
     )
@@ -217,7 +218,7 @@ def _tuned_to_read(checkpoint: Checkpoint) -> Tuned:
     """Settings to look at. A kernel or a rule of the user's own is not needed for that."""
     said = checkpoint.notes["settings"]
     kernel = said["kernel"]
-    shown = kernel["foreign"] if "foreign" in kernel else from_json(kernel, "kernel")
+    shown = kernel["foreign"] if _is_foreign(kernel) else from_json(kernel, "kernel")
     return Tuned(
         from_json(said["ladder"], "ladder"),
         shown,
@@ -227,11 +228,34 @@ def _tuned_to_read(checkpoint: Checkpoint) -> Tuned:
 
 
 def _without_foreign(value: Any) -> Any:
-    if isinstance(value, dict):
-        if "foreign" in value:
-            return None
-        return {name: _without_foreign(part) for name, part in value.items()}
-    return value
+    if not isinstance(value, dict):
+        return value
+    return {name: _without_foreign(part) for name, part in value.items() if not _is_foreign(part)}
+
+
+def _stored_or_own(said: Any, given: Any, name: str) -> Any:
+    """A setting as it was stored; the parts that are the user's own, and only they, as given."""
+    if given is None:
+        return from_json(said, name)
+    if _is_foreign(said):
+        return given
+    parts = said.get("of", {}) if isinstance(said, dict) else {}
+    own = {part: getattr(given, part, None) for part in parts if _is_foreign(parts[part])}
+    if not own or type(given).__name__ != said["made"]:
+        raise InputError(
+            f"this run goes on with the {name} that it began with, {_shown(said)}, got {given!r}: "
+            f"leave out {name}=..., which is for one of your own"
+        )
+    stored = {part: from_json(parts[part], name) for part in parts if part not in own}
+    return type(given)(**own, **stored)
+
+
+def _is_foreign(value: Any) -> bool:
+    return isinstance(value, dict) and "foreign" in value
+
+
+def _shown(said: Any) -> str:
+    return repr(from_json(_without_foreign(said), "setting"))
 
 
 def _round_to_json(part: Round) -> dict[str, Any]:

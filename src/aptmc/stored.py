@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, final
-
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple, final
 
 from aptmc.archive import differences
 from aptmc.backends import Backend, InProcess, Processes, VirtualTime
@@ -16,13 +12,12 @@ from aptmc.backends.build import build_session
 from aptmc.backends.checkpoint import restore
 from aptmc.backends.replay import replay as replay_events
 from aptmc.backends.session import Session
+from aptmc.comparison import Comparison
 from aptmc.errors import InputError, RunFailed
-from aptmc.event_log import EventLog
 from aptmc.handle import Prepared
 from aptmc.kernels import Kernel
 from aptmc.problem import Problem
 from aptmc.processors import processors_available
-from aptmc.record import Record
 from aptmc.result import Run, Settings
 from aptmc.saving import (
     Options,
@@ -35,8 +30,7 @@ from aptmc.saving import (
     warmup_in,
 )
 from aptmc.schedule import Schedule
-from aptmc.store import Checkpoint, DiskStore, Draws, MemoryStore, Rows
-from aptmc.store.base import rows_in
+from aptmc.store import Checkpoint, DiskStore, MemoryStore
 from aptmc.warmup import Tuned
 
 PathLike = str | os.PathLike[str]
@@ -49,6 +43,24 @@ def open(store: PathLike, problem: Problem | None = None, *, salvage: bool = Fal
 
     :param problem: what was sampled, for `run.rerun`; all else works without
     :param salvage: if files are damaged, read what is sound; `run.damage` names what is left out
+
+    >>> import tempfile, scipy.stats, aptmc
+    >>> problem = aptmc.Tempered(
+    ...     lambda theta: -0.5 * theta[0] ** 2, aptmc.Prior(x=scipy.stats.norm(0, 5))
+    ... )
+    >>> store, on = tempfile.mkdtemp() + "/run.zarr", aptmc.VirtualTime(1)
+    >>> run = aptmc.sample(
+    ...     problem,
+    ...     budget=100,
+    ...     ladder=aptmc.Ladder.powers(3),
+    ...     kernel=aptmc.RandomWalk(1.0),
+    ...     schedule=aptmc.Anytime(every=3),
+    ...     on=on,
+    ...     store=store,
+    ...     seed=1,
+    ... )
+    >>> aptmc.open(store)
+    <aptmc.Run: 51 draws on rung 0; the budget was spent>
     """
     disk, checkpoint = DiskStore.read(Path(store), salvage=salvage)
     run = stored_run(disk, checkpoint)
@@ -203,6 +215,24 @@ def replay(
     :param problem: what was sampled
     :param kernel: the kernel, if it is one of your own
     :param schedule: the schedule, if it has an exchange rule of your own
+
+    >>> import tempfile, scipy.stats, aptmc
+    >>> problem = aptmc.Tempered(
+    ...     lambda theta: -0.5 * theta[0] ** 2, aptmc.Prior(x=scipy.stats.norm(0, 5))
+    ... )
+    >>> store, on = tempfile.mkdtemp() + "/run.zarr", aptmc.VirtualTime(1)
+    >>> run = aptmc.sample(
+    ...     problem,
+    ...     budget=100,
+    ...     ladder=aptmc.Ladder.powers(3),
+    ...     kernel=aptmc.RandomWalk(1.0),
+    ...     schedule=aptmc.Anytime(every=3),
+    ...     on=on,
+    ...     store=store,
+    ...     seed=1,
+    ... )
+    >>> print(aptmc.replay(store, problem))
+    100 moves computed again: 51 draws, all the same
     """
     disk, checkpoint = DiskStore.read(Path(store))
     check_same(problem, disk, force=False)
@@ -235,86 +265,3 @@ def _comparing(session: Session, comparison: Comparison) -> Session:
     from dataclasses import replace
 
     return replace(session, store=comparison.append)
-
-
-@final
-class Comparison:
-    """Stands in for a store: compares what it is given with what another one holds."""
-
-    def __init__(self, stored: Iterator[Rows]) -> None:
-        self.compared = 0
-        self.difference: str | None = None
-        self._stored = stored
-        self._left: Rows | None = None
-
-    def append(self, record: Record, _log: EventLog) -> None:
-        """Compare the next rows."""
-        chain, draws = rows_in(record)
-        position = 0
-        while self.difference is None and position < chain.size:
-            known = self._next()
-            if known is None:
-                self.difference = (
-                    f"the store ends after draw {self.compared}, and the run computed again does "
-                    "not"
-                )
-                return
-            count = min(chain.size - position, known.chain.size)
-            part = slice(position, position + count)
-            self._compare(Rows(chain[part], draws.rows(part)), _first(known, count))
-            self._left = _after(known, count)
-            position += count
-
-    def finish(self) -> str | None:
-        """The first difference, also if the store holds more."""
-        if self.difference is None:
-            rest = self._next()
-            if rest is not None:
-                self.difference = (
-                    f"the store goes on after draw {self.compared} (chain {rest.chain[0]}, time "
-                    f"{rest.draws.time[0]}), and the run computed again does not"
-                )
-        return self.difference
-
-    def _next(self) -> Rows | None:
-        while self._left is None or self._left.chain.size == 0:
-            self._left = next(self._stored, None)
-            if self._left is None:
-                return None
-        return self._left
-
-    def _compare(self, again: Rows, known: Rows) -> None:
-        worst, what = again.chain.size, ""
-        columns = [("chain", again.chain, known.chain)]
-        columns += [
-            (name, getattr(again.draws, name), getattr(known.draws, name)) for name in Draws._fields
-        ]
-        for name, one, other in columns:
-            rows = np.flatnonzero(_differs(one, other))
-            if rows.size > 0 and rows[0] < worst:
-                worst = int(rows[0])
-                what = f"its {name} is {one[worst]}, stored is {other[worst]}"
-        if what:
-            self.difference = (
-                f"draw {self.compared + worst} (chain {known.chain[worst]}, time "
-                f"{known.draws.time[worst]}): {what}"
-            )
-        self.compared += worst
-
-
-def _differs(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """By row, bit for bit: a NaN is equal to itself, and -0.0 is not 0.0."""
-    size = one.shape[0]
-    first = np.ascontiguousarray(one).reshape(size, -1).view(np.uint8)
-    second = np.ascontiguousarray(other.astype(one.dtype, copy=False))
-    different = first != second.reshape(size, -1).view(np.uint8)
-    rows: npt.NDArray[np.bool_] = different.any(axis=1)
-    return rows
-
-
-def _first(rows: Rows, count: int) -> Rows:
-    return Rows(rows.chain[:count], rows.draws.rows(slice(0, count)))
-
-
-def _after(rows: Rows, count: int) -> Rows:
-    return Rows(rows.chain[count:], rows.draws.rows(slice(count, None)))

@@ -66,8 +66,11 @@ def values_of(draws: Draws, source: Source) -> Any:
     return column if source.place is None else column[:, source.place]
 
 
-def lazy_tree(run: Run, store: DiskStore, chains: list[int], length: int) -> xarray.DataTree:
+def lazy_tree(
+    run: Run, store: DiskStore, chains: list[int], length: int, *, with_warmup: bool
+) -> xarray.DataTree:
     """The same, but each variable is read from disk only when its numbers are asked for."""
+    import pandas
     import xarray
     from xarray.core import indexing
 
@@ -91,7 +94,8 @@ def lazy_tree(run: Run, store: DiskStore, chains: list[int], length: int) -> xar
             return np.stack(columns) if which.ndim else columns[0]
 
     kinds = {column.name: column.kind for column in store.tables["draws"].columns}
-    coordinates = {"chain": np.arange(len(chains)), "draw": np.arange(length)}
+    # A range takes no memory, however many draws there are.
+    coordinates = {"chain": np.arange(len(chains)), "draw": pandas.RangeIndex(length)}
     datasets = {
         group: xarray.Dataset(
             {
@@ -105,4 +109,10 @@ def lazy_tree(run: Run, store: DiskStore, chains: list[int], length: int) -> xar
         )
         for group, variables in sources(run).items()
     }
+    if with_warmup:  # which is in memory
+        for group, arrays in _arrays(run, "warmup_", warmup=True).items():
+            datasets[group] = xarray.Dataset(
+                {name: (("chain", "draw"), values) for name, values in arrays.items()},
+                coords={"chain": [0], "draw": np.arange(next(iter(arrays.values())).shape[1])},
+            )
     return xarray.DataTree.from_dict({f"/{group}": data for group, data in datasets.items()})

@@ -73,8 +73,8 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
     progress.first_states = arrays.get("first_states")
     if "units" in arrays:
         progress.units = Units(arrays["units"], int(notes["ahead"]))
-    elif progress.has_states:
-        # A move that is issued again must be the same move, so steps are not grouped anew.
+    elif session.machine.completed.any() or arrays["in_flight"].size > 0:
+        # A move that is computed again must be the same move, so steps are not grouped anew.
         progress.units = Units(session.tuning[:, STEPS].astype(np.int64), 0)
     if same_flight and "flight/chain" in arrays:
         progress.flight = Flight(*(arrays[f"flight/{name}"] for name in Flight._fields))

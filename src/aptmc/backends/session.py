@@ -113,9 +113,11 @@ class Session:
 
     def flush(self) -> None:
         """Hand the draws and events recorded so far to the store."""
-        self.store(self.record, self.log)
-        self.record.filled[0] = 0
-        self.log.filled[0] = 0
+        try:
+            self.store(self.record, self.log)
+        finally:  # a store that cannot write has them all the same, in memory
+            self.record.filled[0] = 0
+            self.log.filled[0] = 0
 
     def take_next(self, pool: int, processor: int = 0, time: float = math.nan) -> int:
         """The next chain to move in a pool, now in flight; or NOBODY."""
@@ -164,6 +166,8 @@ class Session:
         try:
             while not self.desk.complete(chain, outcome, time):
                 self.flush()
+        except RunFailed:
+            raise
         except Exception as error:
             raise failed_exchange(error) from error
         if self.machine.passed[0] > barriers:
@@ -177,6 +181,8 @@ class Session:
         try:
             while not self.desk.catch_up(time):
                 self.flush()
+        except RunFailed:
+            raise
         except Exception as error:
             raise failed_exchange(error) from error
         self.progress.exchange_seconds += clock.now() - before

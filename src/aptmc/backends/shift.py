@@ -13,7 +13,7 @@ from aptmc.backends.session import Overhead, Session, Usage
 from aptmc.backends.units import ComputeTimed, Units
 from aptmc.backends.wire import Reply
 from aptmc.backends.workforce import Worker, Workforce
-from aptmc.errors import ExchangeFailed, InputError, RunFailed, StopReason
+from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.moves import Order, Outcome
 from aptmc.record import NOBODY
@@ -81,7 +81,7 @@ class Shift(Crew):
         if self.has_begun:
             try:
                 self.session.catch_up(self.until + self.offset)
-            except ExchangeFailed as error:
+            except RunFailed as error:
                 stopped, failure = StopReason.FAILED, failure or error
         usage = self.usage()._replace(stopped=stopped, failure=failure)
         self.session.progress.elapsed += usage.elapsed

@@ -28,7 +28,14 @@ from aptmc.backends.session import Session, Usage, failed_exchange
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
 from aptmc.compiled import Floats, compiled_like, interpreted, is_compiled
-from aptmc.errors import AptmcError, InputError, MoveFailed, RunFailed, StopReason
+from aptmc.errors import (
+    AptmcError,
+    InputError,
+    MoveFailed,
+    RunFailed,
+    StopReason,
+    StoreFailed,
+)
 from aptmc.keys import HOLD
 from aptmc.moves import Outcome
 from aptmc.record import NOBODY
@@ -131,6 +138,8 @@ class VirtualTime(Backend):
                 + f" {MOST_STANDING} times in a row; give hold times that are positive now and "
                 "then, or proposals that the prior does not always refuse"
             )
+        if failure is not None or stopped is StopReason.INTERRUPTED:
+            flight = session.progress.flight = _without_half_done(flight)
         now = until if status == FINISHED else max(float(flight.now[0]), began)
         session.progress.elapsed = now
         busy = flight.busy + _unfinished(flight, now) - busy_before
@@ -151,6 +160,8 @@ class VirtualTime(Backend):
         self, session: Session, flight: Flight, error: Exception | None = None
     ) -> RunFailed:
         """Say what failed: a move, a hold time or an exchange."""
+        if isinstance(error, StoreFailed):
+            return error
         chain, stage = int(flight.suspect[0]), flight.stage[0]
         if stage == AN_EXCHANGE:
             return failed_exchange(error or AptmcError("unknown reason"))
@@ -193,6 +204,15 @@ def _plain_loop(session: Session) -> Callable[..., int]:
         return desk.complete(chain, Outcome(outcome, info), time)
 
     return interpreted(run_until, catch_up=catch_up, complete=complete)
+
+
+def _without_half_done(flight: Flight) -> Flight:
+    """If a move was being computed, and failed: whoever goes on must compute it again first."""
+    if flight.stage[0] == AN_EXCHANGE:
+        return flight
+    chain = flight.suspect[0]
+    flight.chain[flight.chain == chain] = NOBODY
+    return flight._replace(backlog=np.append(flight.backlog, chain))
 
 
 def _unfinished(flight: Flight, now: float) -> Floats:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -22,9 +24,10 @@ import numpy.typing as npt
 from aptmc.errors import InputError, StoreDamaged, StoreFailed
 from aptmc.event_log import EventLog, Events, events_in, joined_events
 from aptmc.record import Record
+from aptmc.store import table as tables
 from aptmc.store.base import Draws, Rows, Store, joined, rows_in
-from aptmc.store.checked import decode, encode, replace_file
-from aptmc.store.table import Block, Column, Extent, Table, read_json
+from aptmc.store.checked import decode, encode, make_durable, replace_file
+from aptmc.store.table import Block, Column, Extent, Table, note_damage, read_json
 
 CHECKPOINTS = ("checkpoint-0", "checkpoint-1")
 LOCK = "lock"
@@ -83,8 +86,9 @@ class DiskStore(Store):
         """Use `create`, `reopen` or `read`."""
         self.path, self.description, self.width = path, description, width
         columns = {"draws": draw_columns(width), "warmup": draw_columns(width)}
+        rows = int(description["chunk_rows"])
         self.tables = {
-            name: Table(path / name, columns.get(name, EVENT_COLUMNS), extents.get(name))
+            name: Table(path / name, columns.get(name, EVENT_COLUMNS), rows, extents.get(name))
             for name in TABLES
         }
         self.damage: list[StoreDamaged] | None = None
@@ -92,6 +96,8 @@ class DiskStore(Store):
         self._lock: int | None = None
         self._failure: StoreFailed | None = None
         self._digests: dict[str, dict[str, str]] = {}
+        self._disk: ThreadPoolExecutor | None = None
+        self._under_way: list[Future[None]] = []  # what is being made durable meanwhile
 
     # --- making and opening -------------------------------------------------------------------
 
@@ -101,13 +107,17 @@ class DiskStore(Store):
         check_new(path)
         import zarr
 
-        store = cls(path, {"format": FORMAT, **description}, width, {}, 0)
+        description = {"format": FORMAT, "chunk_rows": tables.CHUNK_ROWS, **description}
+        store = cls(path, description, width, {}, 0)
         with store._writing():
             zarr.create_group(path, zarr_format=3, attributes={"aptmc": store.description})
             for table in store.tables.values():
                 table.create()
             store._lock = _locked(path)
-            store._digests = store._digests_now()
+            store._digests = {name: table.digests() for name, table in store.tables.items()}
+            make_durable(path / "zarr.json")
+            make_durable(path)
+            make_durable(path.absolute().parent)
         return store
 
     @classmethod
@@ -153,6 +163,9 @@ class DiskStore(Store):
 
     def close(self) -> None:
         """Nobody writes here any longer."""
+        if self._disk is not None:
+            self._disk.shutdown()
+            self._disk = None
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -176,10 +189,26 @@ class DiskStore(Store):
         if self._failure is None:  # otherwise the run has been told, and is about to end
             with self._writing():
                 for table in self.tables.values():
-                    table.write_chunks()
+                    for path in table.write_chunks():
+                        self._begin(make_durable, path)
 
-    def save(self, notes: dict[str, Any], arrays: Arrays) -> None:
-        """Write a checkpoint: all that was appended so far is there from now on."""
+    def _begin(self, task: Callable[..., None], *arguments: Any) -> None:
+        """Have the disk do something, one after the other; the run does not wait for it."""
+        if self._disk is None:
+            self._disk = ThreadPoolExecutor(1, "aptmc store")
+        self._under_way.append(self._disk.submit(task, *arguments))
+
+    def _finish(self) -> None:
+        """Wait until all that was begun is done."""
+        for task in self._under_way:
+            task.result()
+        self._under_way.clear()
+
+    def save(self, notes: dict[str, Any], arrays: Arrays, *, wait: bool = True) -> None:
+        """Write a checkpoint: all that was appended so far is there from now on.
+
+        :param wait: until it is durable. Otherwise the next one waits for it
+        """
         if self._failure is not None:
             return
         extents = {name: table.extent() for name, table in self.tables.items()}
@@ -196,8 +225,12 @@ class DiskStore(Store):
         number = self._number + 1
         content = {"number": number, "description": self.description, "notes": notes}
         with self._writing():
-            replace_file(self.path / CHECKPOINTS[number % 2], encode(content, {**arrays, **tails}))
+            self._finish()
+            place = self.path / CHECKPOINTS[number % 2]
+            self._begin(replace_file, place, encode(content, {**arrays, **tails}))
             self._number = number
+            if wait:
+                self._finish()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -258,27 +291,24 @@ class DiskStore(Store):
 
     # --- damage -------------------------------------------------------------------------------
 
-    def _digests_now(self) -> dict[str, dict[str, str]]:
-        return {name: table.digests() for name, table in self.tables.items()}
-
     def _check(self, damage: list[StoreDamaged] | None) -> None:
         """Is everything there, and are descriptions as they were written?"""
-        checks = [self._check_description]
-        checks += [table.check_chunks for table in self.tables.values()]
+        checks: list[Callable[[], None]] = [self._check_description]
         for name, table in self.tables.items():
-            checks.append(_digest_check(table, self._digests[name]))
+            checks += [table.check_chunks, partial(table.check_digests, self._digests[name])]
         for check in checks:
             try:
                 check()
             except StoreDamaged as error:
-                if damage is None:
-                    raise
-                damage.append(error)
+                note_damage(damage, error)
 
     def _check_description(self) -> None:
         path = self.path / "zarr.json"
         root = read_json(path)
-        if not isinstance(root, dict) or root.get("attributes") != {"aptmc": self.description}:
+        described = {
+            "attributes": {"aptmc": self.description}, "zarr_format": 3, "node_type": "group",
+        }  # fmt: skip
+        if root != described:
             raise StoreDamaged(path, "it does not describe this run")
 
 
@@ -324,17 +354,6 @@ def _newest(path: Path, damage: list[StoreDamaged] | None) -> Checkpoint:
             else f"there is no store {path}"
         )
     return max(found, key=lambda checkpoint: checkpoint.number)
-
-
-def _digest_check(table: Table, expected: dict[str, str]) -> Any:
-    def check() -> None:
-        for column, digest in table.digests().items():
-            if digest != expected[column]:
-                raise StoreDamaged(
-                    table.folder / column / "zarr.json", "it is not what was written there"
-                )
-
-    return check
 
 
 def _locked(path: Path) -> int:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,10 @@ import numpy.typing as npt
 from aptmc.errors import StoreDamaged
 from aptmc.store.checked import make_durable
 
-CHUNK_ROWS = 1 << 15
+if TYPE_CHECKING:
+    import zarr
+
+CHUNK_ROWS = 1 << 15  # of new stores
 Block = dict[str, npt.NDArray[Any]]  # rows, by column
 
 
@@ -42,8 +47,10 @@ class Extent(NamedTuple):
 class Table:
     """A table in a folder of its own."""
 
-    def __init__(self, folder: Path, columns: list[Column], extent: Extent | None = None) -> None:
-        self.folder, self.columns = folder, columns
+    def __init__(
+        self, folder: Path, columns: list[Column], chunk_rows: int, extent: Extent | None = None
+    ) -> None:
+        self.folder, self.columns, self.chunk_rows = folder, columns, chunk_rows
         written, tail = extent or Extent(0, _nothing(columns))
         self.written = written
         self._tail: list[Block] = [tail]
@@ -64,12 +71,14 @@ class Table:
             group.create_array(
                 column.name,
                 shape=(0, *column.shape),
-                chunks=(CHUNK_ROWS, *column.shape),
+                chunks=(self.chunk_rows, *column.shape),
                 dtype=column.kind,
                 compressors=[ZstdCodec(level=1), Crc32cCodec()],
                 dimension_names=["row", "place"][: 1 + len(column.shape)],
                 config={"write_empty_chunks": True},
             )
+            make_durable(self.folder / column.name / "zarr.json")
+        make_durable(self.folder / "zarr.json")
 
     def append(self, block: Block) -> None:
         """Add rows, in memory."""
@@ -83,25 +92,25 @@ class Table:
         self._tail = [_joined(self._tail, self.columns)]
         return Extent(self.written, self._tail[0])
 
-    def write_chunks(self) -> None:
-        """Write the chunks that are complete."""
-        if self._waiting < CHUNK_ROWS:
-            return
-        import zarr
-
+    def write_chunks(self) -> list[Path]:
+        """Write the chunks that are complete; gives what has to be made durable."""
+        if self._waiting < self.chunk_rows:
+            return []
+        written: list[Path] = []
         tail = _joined(self._tail, self.columns)
-        whole = self._waiting - self._waiting % CHUNK_ROWS
-        group = zarr.open_group(self.folder, mode="r+", use_consolidated=False)
+        whole = self._waiting - self._waiting % self.chunk_rows
+        first, last = self.written // self.chunk_rows, (self.written + whole) // self.chunk_rows
         for column in self.columns:
-            described: Any = group[column.name]
-            array = described.with_config({"write_empty_chunks": True})
-            array.resize((self.written + whole, *column.shape))
+            array_folder = self.folder / column.name
+            array = self.resized(column, self.written + whole)
             array[self.written : self.written + whole] = tail[column.name][:whole]
-            for chunk in range(self.written // CHUNK_ROWS, (self.written + whole) // CHUNK_ROWS):
-                make_durable(self.chunk_path(column, chunk))
+            chunks = [self.chunk_path(column, chunk) for chunk in range(first, last)]
+            folders = dict.fromkeys([*(path.parent for path in chunks), array_folder / "c"])
+            written += [*chunks, *folders, array_folder / "zarr.json"]
         self._tail = [{name: values[whole:].copy() for name, values in tail.items()}]
         self.written += whole
         self._waiting -= whole
+        return written
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -111,15 +120,18 @@ class Table:
         :param damage: where to note what cannot be read and is left out; an error otherwise
         """
         columns = [column for column in self.columns if column.name in names]
-        if self.written > 0:
-            arrays = {column.name: self._open(column) for column in columns}
-            for chunk in range(self.written // CHUNK_ROWS):
+        with ExitStack() as stack:
+            arrays = {
+                column.name: self._open(column, damage, stack)
+                for column in (columns if self.written > 0 else [])
+            }
+            for chunk in range(self.written // self.chunk_rows):
                 try:
-                    yield {column.name: self._chunk(arrays, column, chunk) for column in columns}
+                    block = {column.name: self._chunk(arrays, column, chunk) for column in columns}
                 except StoreDamaged as error:
-                    if damage is None:
-                        raise
-                    damage.append(error)
+                    note_damage(damage, error)
+                else:
+                    yield block
         tail = self.extent().tail
         yield {column.name: tail[column.name] for column in columns}
 
@@ -129,25 +141,50 @@ class Table:
         return place / "0" if column.shape else place
 
     def check_chunks(self) -> None:
-        """Whether all chunks are there, and every description is as it was written."""
+        """Whether all chunks are there."""
         for column in self.columns:
-            for chunk in range(self.written // CHUNK_ROWS):
+            for chunk in range(self.written // self.chunk_rows):
                 if not self.chunk_path(column, chunk).is_file():
                     raise StoreDamaged(self.chunk_path(column, chunk), "it is missing")
 
     def digests(self) -> dict[str, str]:
-        """Checksums of what zarr says of the columns, but for their lengths."""
-        return {column.name: self._digest(column) for column in self.columns}
+        """Checksums of what zarr says of the table and its columns, but for their lengths."""
+        places = {".": self.folder, **{c.name: self.folder / c.name for c in self.columns}}
+        return {name: _digest(folder / "zarr.json") for name, folder in places.items()}
 
-    def _digest(self, column: Column) -> str:
-        path = self.folder / column.name / "zarr.json"
-        description = read_json(path)
-        if not isinstance(description, dict) or "shape" not in description:
-            raise StoreDamaged(path, "it says nothing of a shape")
-        del description["shape"]
-        return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
+    def check_digests(self, expected: dict[str, str]) -> None:
+        """Whether every description is as it was written."""
+        for name, digest in self.digests().items():
+            if digest != expected[name]:
+                raise StoreDamaged(self.folder / name / "zarr.json", "it is not what was written")
 
-    def _open(self, column: Column) -> Any:
+    def _open(
+        self, column: Column, damage: list[StoreDamaged] | None, stack: ExitStack
+    ) -> zarr.Array[Any]:
+        try:
+            return self._opened(column)
+        except StoreDamaged as error:
+            note_damage(damage, error)
+        # Chunks can be read all the same: what describes them is made anew, somewhere else.
+        place = Path(stack.enter_context(TemporaryDirectory()))
+        again = Table(place / self.folder.name, [column], self.chunk_rows)
+        again.create()
+        again.resized(column, self.written)
+        chunks = (self.folder / column.name / "c").resolve()
+        (again.folder / column.name / "c").symlink_to(chunks, target_is_directory=True)
+        again.written = self.written
+        return again._opened(column)
+
+    def resized(self, column: Column, rows: int) -> zarr.Array[Any]:
+        """The array of a column, with room for so many rows."""
+        import zarr
+
+        path = self.folder / column.name
+        array = zarr.open_array(path, mode="r+").with_config({"write_empty_chunks": True})
+        array.resize((rows, *column.shape))
+        return array
+
+    def _opened(self, column: Column) -> zarr.Array[Any]:
         import zarr
 
         path = self.folder / column.name
@@ -155,7 +192,8 @@ class Table:
             array = zarr.open_array(path, mode="r")
         except Exception as error:
             raise StoreDamaged(path / "zarr.json", f"zarr cannot read it ({error})") from error
-        if array.shape[0] < self.written or array.shape[1:] != column.shape:
+        kinds = (array.shape[1:], array.dtype.str, array.chunks[0])
+        if array.shape[0] < self.written or kinds != (column.shape, column.kind, self.chunk_rows):
             raise StoreDamaged(
                 path / "zarr.json",
                 f"it says that the shape is {array.shape}, for {self.written} rows",
@@ -167,12 +205,28 @@ class Table:
         # zarr takes a missing chunk for one full of zeros.
         if not path.is_file():
             raise StoreDamaged(path, "it is missing")
-        rows = slice(chunk * CHUNK_ROWS, (chunk + 1) * CHUNK_ROWS)
+        rows = slice(chunk * self.chunk_rows, (chunk + 1) * self.chunk_rows)
         try:
             values: npt.NDArray[Any] = np.asarray(arrays[column.name][rows])
         except Exception as error:
             raise StoreDamaged(path, str(error).rstrip(".")) from error
         return values
+
+
+def note_damage(damage: list[StoreDamaged] | None, error: StoreDamaged) -> None:
+    """Note what is left out, once; where nothing may be left out, it is an error."""
+    if damage is None:
+        raise error
+    if all(error.path != known.path for known in damage):
+        damage.append(error)
+
+
+def _digest(path: Path) -> str:
+    description = read_json(path)
+    if not isinstance(description, dict):
+        raise StoreDamaged(path, "it describes nothing")
+    description.pop("shape", None)
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
 def read_json(path: Path) -> Any:

@@ -1,0 +1,428 @@
+"""Stored runs are gone on with, in the same way or another, and refused where that is wrong."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+
+import numpy as np
+import pytest
+from numba import njit
+
+import aptmc
+from aptmc import start
+from aptmc.clock import ManualClock
+from aptmc.store import DiskStore
+from aptmc.store.checked import MAGIC
+from tests.backends.contract import eventually
+from tests.support import simulators, targets
+from tests.support.stores import (
+    BUDGET,
+    LADDER,
+    ON,
+    PROBLEM,
+    SETTINGS,
+    everything,
+    in_memory,
+    is_prefix,
+    sampled,
+)
+
+LATER = 60.0
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.zarr"
+
+
+@pytest.fixture
+def stored(path, monkeypatch):
+    sampled(path, monkeypatch)
+    return path
+
+
+# --- as if never stopped -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"keep": "coldest"},
+        {"thin": 3},
+        {"schedule": aptmc.Synchronous(moves=2)},
+        {"schedule": aptmc.Anytime(every=4.1, jitter=0.5, follow=True)},
+        {"pools": aptmc.Partitioned(), "schedule": aptmc.Anytime(every=4.1)},
+        {"schedule": aptmc.Anytime(4.1, exchange=aptmc.RandomParity(rounds=2))},
+        {"schedule": aptmc.Uncorrected(every=4.1)},
+    ],
+    ids=[
+        "all", "coldest", "thinned", "synchronous", "following", "pools", "rounds", "uncorrected",
+    ],
+)  # fmt: skip
+def test_a_resumed_run_is_the_run_that_was_never_stopped(path, monkeypatch, changes):
+    sampled(path, monkeypatch, **changes)
+    run = aptmc.resume(path, PROBLEM, budget=LATER, on=ON)
+    whole = in_memory(BUDGET + LATER, **changes)
+    assert everything(run) == everything(whole)
+    assert everything(aptmc.open(path)) == everything(whole)
+    assert run.elapsed == whole.elapsed
+    assert run.completions == whole.completions
+    assert run.round_trips == whole.round_trips
+    assert np.array_equal(run.swap_rates.neighbours, whole.swap_rates.neighbours, equal_nan=True)
+    assert run.utilisation == pytest.approx(whole.utilisation)
+    assert run.in_flight == whole.in_flight
+    assert str(run.summary()) == str(whole.summary())
+
+
+def test_what_a_store_shows_is_what_the_run_showed(stored, monkeypatch):
+    run, opened = in_memory(), aptmc.open(stored)
+    for name in (
+        "stopped", "elapsed", "utilisation", "completions", "round_trips", "in_flight",
+        "simulations", "failures", "overhead",
+    ):  # fmt: skip
+        assert getattr(opened, name) == getattr(run, name), name
+    for name in ("steps_per_move", "acceptance_rates", "hold_times"):
+        assert np.array_equal(getattr(opened, name), getattr(run, name)), name
+    for name in ("budget", "warmup", "ladder", "kernel", "schedule", "pools", "seed"):
+        assert repr(getattr(opened.settings, name)) == repr(
+            getattr(run.settings._replace(pools=aptmc.Shared()), name)
+        ), name
+    assert repr(opened.settings.on) == repr(run.settings.on)
+    assert repr(opened) == repr(run)
+    assert str(opened.summary()) == str(run.summary())
+    assert opened.damage == []
+
+
+def test_the_clock_of_a_run_in_this_process_goes_on(path, monkeypatch):
+    sampled(path, monkeypatch, budget=60.5, on=aptmc.InProcess(ManualClock(1.0)))
+    run = aptmc.resume(path, PROBLEM, budget=40.0, on=aptmc.InProcess(ManualClock(1.0)))
+    assert run.completions == 100
+    assert run.elapsed == 100.5
+    assert aptmc.replay(path, PROBLEM).is_same
+
+
+@pytest.mark.parametrize("processors", [1, 3])
+def test_other_processors_may_go_on(path, monkeypatch, processors):
+    sampled(path, monkeypatch, pools=aptmc.Shared(chains_per_rung=2))
+    before = everything(aptmc.open(path))
+    under_way = aptmc.open(path).in_flight
+    run = aptmc.resume(path, PROBLEM, budget=LATER, on=aptmc.VirtualTime(processors))
+    assert is_prefix(before, everything(run))
+    assert aptmc.replay(path, PROBLEM).is_same
+    completed = run.events.completions
+    later = completed.chain[completed.time > BUDGET].tolist()
+    assert {key.chain for key in under_way} <= set(later)
+
+
+def test_virtual_time_may_be_followed_by_real_processes(path, monkeypatch):
+    """And the other way round: the moves in flight have the same keys."""
+    before = sampled(path, monkeypatch, save_every=0.1).completions
+    save = DiskStore.save
+
+    def save_and_stop(store, notes, arrays, **options):
+        save(store, notes, arrays, **options)
+        if arrays["machine/completed"].sum() > before + 100:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DiskStore, "save", save_and_stop)
+        run = aptmc.resume(path, PROBLEM, budget="1 h", on=aptmc.Processes(2))
+    assert run.stopped is aptmc.StopReason.TERMINATED
+    again = aptmc.resume(path, PROBLEM, budget=LATER, on=ON)
+    assert is_prefix(everything(run), everything(again))
+    assert aptmc.replay(path, PROBLEM).is_same
+
+
+def test_resuming_twice_is_resuming_once(stored, tmp_path, monkeypatch):
+    for part in (10.0, 1e-9, LATER - 10.0 - 1e-9):
+        run = aptmc.resume(stored, PROBLEM, budget=part, on=ON)
+    assert everything(run) == everything(in_memory(BUDGET + LATER))
+
+
+def test_a_run_that_was_stopped_by_an_error_can_be_gone_on_with(path):
+    problem = simulators.problem(simulators.raises_far_out)
+    settings = SETTINGS | {"on": aptmc.VirtualTime(2)}
+    with pytest.raises(aptmc.MoveFailed) as caught:
+        aptmc.sample(problem, budget=1_000.0, store=path, **settings)
+    assert aptmc.open(path).stopped is aptmc.StopReason.FAILED
+    with pytest.raises(aptmc.MoveFailed) as again:
+        aptmc.resume(path, problem, budget=1_000.0, on=aptmc.VirtualTime(2))
+    assert again.value.key == caught.value.key  # it is the same move
+    assert again.value.parameters == caught.value.parameters
+    run = aptmc.resume(path, simulators.problem(), budget=100.0, on=settings["on"], force=True)
+    whole = aptmc.sample(simulators.problem(), budget=run.elapsed, log_events=True, **settings)
+    assert everything(run)[:-1] == everything(whole)[:-1]
+    assert aptmc.replay(path, problem).is_same is False  # at the move that failed
+
+
+def test_a_run_that_was_interrupted_in_the_middle_of_a_move_can_be_gone_on_with(path):
+    calls = []
+
+    def log_density(theta):
+        calls.append(theta)
+        if len(calls) == 60:
+            raise KeyboardInterrupt
+        return -0.5 * theta[0] * theta[0]
+
+    problem = aptmc.Power(log_density, {"x": 0.0})
+    settings = SETTINGS | {"on": aptmc.VirtualTime(2)}
+    run = aptmc.sample(problem, budget=100.0, store=path, **settings)
+    assert run.stopped is aptmc.StopReason.INTERRUPTED
+    left = 100.0 - run.elapsed
+    again = aptmc.resume(path, problem, budget=left, on=settings["on"], force=True)
+    whole = aptmc.sample(simulators.problem(), budget=100.0, log_events=True, **settings)
+    assert everything(again) == everything(whole)
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def test_an_existing_path_is_refused_before_any_work(path):
+    path.mkdir()
+    calls = []
+
+    def counted(theta):
+        calls.append(theta)
+        return 0.0
+
+    with pytest.raises(aptmc.InputError, match=r"is there already.*aptmc\.resume"):
+        aptmc.sample(aptmc.Power(counted, {"x": 0.0}), budget=1.0, store=path, **SETTINGS)
+    assert len(calls) <= 1  # a problem tries its start
+    assert not any(path.iterdir())
+
+
+def test_a_second_writer_is_refused(path):
+    settings = SETTINGS | {"on": aptmc.VirtualTime(1, targets.hold)}
+    with start(PROBLEM, budget=1e12, store=path, save_every=0.05, **settings) as handle:
+        eventually(path.joinpath("checkpoint-1").exists)
+        with pytest.raises(aptmc.InputError, match="being written by another run"):
+            aptmc.resume(path, PROBLEM, budget=1.0, on=ON)
+        handle.stop()
+    aptmc.resume(path, PROBLEM, budget=1.0, on=aptmc.VirtualTime(1, targets.hold))
+
+
+def test_a_changed_problem_is_refused_with_what_differs(path, monkeypatch):
+    def simulated(theta, rng):
+        return theta + rng.standard_normal(1)
+
+    def changed(theta, rng):
+        return theta + 2.0 * rng.standard_normal(1)
+
+    def problem(simulate=simulated, observed=0.0):
+        return aptmc.Abc(
+            simulate, aptmc.Prior(x=_normal()), observed=[observed], distance=_distance
+        )
+
+    settings = {
+        "ladder": aptmc.Ladder.tolerances([0.5, 1.0, 2.0, np.inf]), "kernel": aptmc.OneHit(1.0),
+        "schedule": aptmc.Anytime(every=5.0), "on": aptmc.VirtualTime(1), "seed": 1,
+    }  # fmt: skip
+    aptmc.sample(problem(), budget=50.0, store=path, **settings)
+    with pytest.raises(aptmc.InputError, match="simulate has changed") as caught:
+        aptmc.resume(path, problem(changed), budget=1.0, on=settings["on"])
+    assert "observed" not in str(caught.value)
+    with pytest.raises(aptmc.InputError, match="observed has changed"):
+        aptmc.open(path, problem(observed=1.0))
+    with pytest.raises(aptmc.InputError, match="simulate has changed"):
+        aptmc.replay(path, problem(changed))
+    with pytest.raises(aptmc.InputError, match="kind is 'Power', was 'Abc'"):
+        aptmc.resume(path, PROBLEM, budget=1.0, on=settings["on"])
+    before = aptmc.open(path).completions
+    run = aptmc.resume(path, problem(changed), budget=20.0, on=settings["on"], force=True)
+    assert run.completions > before
+    with pytest.raises(aptmc.InputError, match="numbers"):  # whatever is forced
+        aptmc.resume(
+            path, aptmc.Power(targets.log_density, [0.0, 0.0]), budget=1.0, force=True,
+            on=settings["on"],
+        )  # fmt: skip
+
+
+def _normal():
+    from scipy import stats
+
+    return stats.norm(0, 3)
+
+
+def _distance(simulated, observed):
+    return abs(simulated[0] - observed[0])
+
+
+def test_virtual_time_has_to_be_given_again(stored):
+    with pytest.raises(aptmc.InputError, match=r"VirtualTime\(workers=2\).*on=\.\.\."):
+        aptmc.resume(stored, PROBLEM, budget=1.0)
+
+
+def test_a_problem_has_to_be_given(stored):
+    with pytest.raises(aptmc.InputError, match="holds no functions"):
+        aptmc.resume(stored, None, budget=1.0, on=ON)
+
+
+def test_processors_are_as_many_as_before_if_nothing_is_said(path):
+    settings = SETTINGS | {"on": aptmc.InProcess()}
+    aptmc.sample(PROBLEM, budget="0.1 s", store=path, **settings)
+    assert isinstance(aptmc.resume(path, PROBLEM, budget="0.1 s").settings.on, aptmc.InProcess)
+
+
+def test_more_processors_than_chains_are_refused(stored):
+    with pytest.raises(aptmc.InputError, match="processors"):
+        aptmc.resume(stored, PROBLEM, budget=1.0, on=aptmc.VirtualTime(4, targets.hold))
+    aptmc.resume(stored, PROBLEM, budget=1.0, on=ON)  # nothing is locked any longer
+
+
+def test_a_store_without_a_log_cannot_be_replayed(path, monkeypatch):
+    sampled(path, monkeypatch, log_events=False)
+    with pytest.raises(aptmc.InputError, match="no log of events"):
+        aptmc.replay(path, PROBLEM)
+    whole = in_memory(BUDGET + LATER)
+    run = aptmc.resume(path, PROBLEM, budget=LATER, on=ON)
+    assert everything(run)[:-1] == everything(whole)[:-1]
+
+
+# --- rules and kernels of one's own --------------------------------------------------------------
+
+
+class ColdestTwo(aptmc.Rule):
+    """Only ever the first two that wait."""
+
+    @staticmethod
+    def choose_pairs(round_number, waiting, rng, pairs):
+        if waiting.rung.size < 2:
+            return 0
+        pairs[0, 0], pairs[0, 1] = 0, 1
+        return 1
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [aptmc.Anytime(every=4.1, exchange=ColdestTwo()), aptmc.Synchronous(exchange=ColdestTwo())],
+    ids=["anytime", "synchronous"],
+)
+def test_a_rule_of_ones_own_has_to_be_given_again(path, monkeypatch, schedule):
+    sampled(path, monkeypatch, schedule=schedule)
+    opened = aptmc.open(path)
+    assert opened.summary()["x"].ess > 0.0
+    with pytest.raises(aptmc.InputError, match=r"of your own.*ColdestTwo.*schedule=\.\.\."):
+        aptmc.resume(path, PROBLEM, budget=LATER, on=ON)
+    run = aptmc.resume(path, PROBLEM, budget=LATER, on=ON, schedule=schedule)
+    assert everything(run) == everything(in_memory(BUDGET + LATER, schedule=schedule))
+    assert aptmc.replay(path, PROBLEM, schedule=schedule).is_same
+
+
+def test_of_a_schedule_only_the_rule_is_taken(path, monkeypatch):
+    """What was found in the warm-up, the time between deadlines, stays as it is."""
+    schedule = aptmc.Anytime(exchange=ColdestTwo())
+    settings = {"ladder": LADDER, "kernel": aptmc.RandomWalk(1.0), "on": ON, "seed": 1}
+    aptmc.sample(PROBLEM, budget=3_000.0, schedule=schedule, store=path, **settings)
+    found = aptmc.open(path).settings.schedule.every
+    run = aptmc.resume(path, PROBLEM, budget=LATER, on=ON, schedule=schedule)
+    assert run.settings.schedule.every == found
+    assert isinstance(run.settings.schedule.exchange, ColdestTwo)
+
+
+def test_other_settings_than_the_runs_own_are_refused(stored):
+    with pytest.raises(aptmc.InputError, match=r"RandomWalk\(scale=1\.0\), got RandomWalk"):
+        aptmc.resume(stored, PROBLEM, budget=1.0, on=ON, kernel=aptmc.RandomWalk(2.0))
+    with pytest.raises(aptmc.InputError, match="leave out schedule"):
+        aptmc.resume(stored, PROBLEM, budget=1.0, on=ON, schedule=aptmc.Synchronous())
+
+
+# --- while it is written -------------------------------------------------------------------------
+
+
+def test_what_is_read_while_another_writes_is_a_run_at_one_moment(path, monkeypatch):
+    """Each look shows a beginning of the run, and never less than the look before."""
+    settings = SETTINGS | {"on": aptmc.VirtualTime(2, _slow_hold)}
+    looks = []
+    with start(PROBLEM, budget=1e12, store=path, save_every=1e-6, **settings) as handle:
+        eventually(path.joinpath("checkpoint-1").exists)
+        eventually(lambda: _look(path, looks) >= 6)
+        whole = everything(handle.stop())
+    for before, after in zip(looks, [*looks[1:], whole], strict=True):
+        assert is_prefix(before, after)
+    assert everything(aptmc.open(path)) == whole
+
+
+def _slow_hold(theta, rung, rng):
+    """Plain Python, so that there are many looks before there are many draws."""
+    return rng.exponential(1.0)
+
+
+def _look(path, looks):
+    found = everything(aptmc.open(path))
+    if not looks or len(found[0]) > len(looks[-1][0]):
+        looks.append(found)
+    return len(looks)
+
+
+def test_an_opened_run_stays_as_it_was_when_the_run_goes_on(stored):
+    opened = aptmc.open(stored)
+    aptmc.resume(stored, PROBLEM, budget=LATER, on=ON)
+    assert everything(opened) == everything(in_memory())
+    assert opened.draws.posterior.x.values.size == len(everything(in_memory())[0])
+
+
+def test_a_run_in_the_background_can_be_stopped_and_gone_on_with(path):
+    settings = SETTINGS | {"on": aptmc.VirtualTime(2, targets.hold), "keep": "coldest"}
+    with start(PROBLEM, budget=1e12, store=path, **settings) as handle:
+        eventually(lambda: handle.inspect().run.completions > 1_000)
+        run = handle.stop()
+    assert aptmc.open(path).stopped is aptmc.StopReason.STOPPED
+    again = aptmc.resume(path, PROBLEM, budget=100.0, on=settings["on"])
+    assert is_prefix(everything(run), everything(again))
+    assert threading.active_count() < 20
+
+
+# --- nothing is executed -------------------------------------------------------------------------
+
+
+def test_no_file_of_a_store_is_a_pickle(stored):
+    for file in (file for file in stored.rglob("*") if file.is_file()):
+        data = file.read_bytes()
+        assert not data.startswith(b"\x80"), file  # as pickles since version 2 do
+        if file.name.startswith("checkpoint"):
+            assert data.startswith(MAGIC)
+        if file.suffix != ".json" and "c" not in file.parts:
+            assert b"builtins" not in data
+        with pytest.raises(Exception):  # noqa: B017, PT011 (whatever it is: it is no pickle)
+            pickle.loads(data)
+
+
+def test_stores_work_where_pickles_are_forbidden(path, monkeypatch):
+    def forbidden(*_arguments, **_options):
+        raise AssertionError("a pickle was read or written")
+
+    in_memory()  # what is compiled may come from numba's cache, which has pickles of its own
+    for name in ("load", "loads", "dump", "dumps", "Unpickler", "Pickler"):
+        monkeypatch.setattr(pickle, name, forbidden)
+    sampled(path, monkeypatch)
+    run = aptmc.open(path)
+    assert run.summary()["x"].ess > 0.0
+    run.draws.load()
+    aptmc.resume(path, PROBLEM, budget=LATER, on=ON)
+    assert aptmc.replay(path, PROBLEM).is_same
+
+
+def test_a_store_may_be_moved_and_named_by_a_relative_path(stored, tmp_path, monkeypatch):
+    os.rename(stored, tmp_path / "other.zarr")
+    monkeypatch.chdir(tmp_path)
+    run = aptmc.resume("other.zarr", PROBLEM, budget=LATER, on=ON)
+    assert everything(run) == everything(in_memory(BUDGET + LATER))
+
+
+def test_a_store_is_made_only_when_all_else_is_in_order(path):
+    with pytest.raises(aptmc.InputError, match="save_every"):
+        aptmc.sample(PROBLEM, budget=1.0, store=path, save_every=0, **SETTINGS)
+    bad = SETTINGS | {"on": aptmc.VirtualTime(2, njit(lambda theta, rung, rng: -1.0))}
+    with pytest.raises(aptmc.MoveFailed, match="hold"):
+        aptmc.sample(PROBLEM, budget=1.0, store=path, **bad)
+    assert not path.exists()
+
+
+def test_settings_of_a_store_are_checked_before_it_is_locked(stored):
+    disk, _ = DiskStore.reopen(stored)
+    disk.close()
+    disk.close()

@@ -1,0 +1,167 @@
+"""Stop-and-resume, however often, does not bias: moves in flight are computed again, not redrawn.
+
+Two modes, equally likely. What comes of a move decides how long it takes, 20 in the right mode and
+1 in the left, so what a stop finds in flight is mostly slow. A resume that draws it afresh makes it
+fast more often than it should: that is the planted error.
+
+Runs are stopped after exponential times with mean 15, so a slow move is cut off some three times
+before it is done, and begins again each time, as it does on real processors. (No move is longer
+than 22: one that outlived all stops would never end.) In virtual time on the same processors moves
+in flight end when they would have ended, and the draws are those of a run without stops.
+
+Checks fail by chance once in a million times; seeds are fixed.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+import aptmc
+from aptmc.backends.build import build_session
+from aptmc.backends.checkpoint import Snapshot, restore, snapshot
+from aptmc.chain import ACCEPTED, WORK, accepts
+from aptmc.compiled import at_speed
+from aptmc.diagnostics import effective_sample_size
+from aptmc.kernels import Kernel
+from aptmc.store import MemoryStore
+from aptmc.store.checked import decode, encode
+from tests.support.statistical import FALSE_ALARM
+
+SLOW, FAST, AWAY = 20.0, 1.0, 4.0
+MEAN_TIME = 15.0  # between two stops
+LIMIT = stats.norm.isf(FALSE_ALARM / 2)
+
+
+@njit
+def log_density(theta):
+    return -0.5 * (abs(theta[0]) - AWAY) ** 2
+
+
+class Jumps(Kernel):
+    """Random walk steps that may end in the other mode, with work that depends on which it is."""
+
+    def tuning(self, problem, ladder):
+        return np.ones((ladder.rungs, 1))
+
+    def body(self, problem, *, compiled):
+        evaluate = problem.evaluation(compiled=compiled)
+        accept = at_speed(accepts, compiled=compiled)
+
+        def move(level, tuning, state, rng, outcome, info):
+            info[:] = 0.0
+            outcome[:] = state
+            proposal = state.copy()
+            sign = 1.0 if rng.random() < 0.5 else -1.0
+            proposal[0] = sign * (state[0] + rng.standard_normal())
+            evaluate(proposal)
+            if accept(level * (proposal[1] - state[1]), rng.random()):
+                outcome[:] = proposal
+                info[ACCEPTED] = 1.0
+            info[WORK] = (20.0 if outcome[0] > 0.0 else 1.0) * (0.9 + 0.2 * rng.random())
+
+        return move
+
+
+PROBLEM = aptmc.Power(log_density, lambda rng: AWAY * (1.0 if rng.random() < 0.5 else -1.0))
+LADDER = aptmc.Ladder.powers([1.0, 0.7, 0.5, 0.3])
+SCHEDULE = aptmc.Anytime(every=3.0)
+
+
+def new_session(store, processors=1):
+    layout = aptmc.Shared().layout(LADDER, processors)
+    return build_session(PROBLEM, LADDER, Jumps(), SCHEDULE, layout, "all", 1, store)
+
+
+def through_bytes(saved: Snapshot) -> Snapshot:
+    """What a file would hold of it."""
+    return Snapshot(*decode(encode(saved.notes, saved.arrays), Path("memory")))
+
+
+def stopped_and_resumed(stops, *, same_flight=False, fresh_keys=False, processors=1, seed=1):
+    """A run that is stopped at random times and brought back from bytes each time."""
+    rng, store = np.random.default_rng(seed), MemoryStore()
+    saved, cut_off, total = None, 0, 0.0
+    for _ in range(stops):
+        session = new_session(store, processors)
+        if saved is not None:
+            restore(session, saved, same_flight=same_flight)
+            if fresh_keys:
+                session.machine.moves[list(session.started_from)] += 1
+        time = rng.exponential(MEAN_TIME)
+        usage = aptmc.VirtualTime(processors).run(session, time)
+        assert usage.failure is None
+        session.flush()
+        saved, total = through_bytes(snapshot(session)), total + time
+        cut_off += len(saved.arrays["in_flight"])
+    assert cut_off == processors * stops
+    return store, total
+
+
+def slow_share_errors(draws):
+    """How many standard errors the share of draws in the slow mode lies from a half."""
+    is_slow = (draws.state[:, 0] > 0.0).astype(float)
+    error = math.sqrt(0.25 / effective_sample_size([is_slow]))
+    return (is_slow.mean() - 0.5) / error
+
+
+def test_a_thousand_stops_do_not_bias():
+    store, _ = stopped_and_resumed(1_000)
+    assert abs(slow_share_errors(store.draws(0, 3))) < LIMIT
+
+
+def test_fresh_keys_on_resume_would_favour_what_is_fast():
+    store, _ = stopped_and_resumed(1_000, fresh_keys=True)
+    assert slow_share_errors(store.draws(0, 3)) < -2.0 * LIMIT
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_in_virtual_time_a_thousand_stops_change_nothing_at_all(processors):
+    store, total = stopped_and_resumed(1_000, same_flight=True, processors=processors)
+    whole = MemoryStore()
+    session = new_session(whole, processors)
+    aptmc.VirtualTime(processors).run(session, total)
+    session.flush()
+    for chain in range(LADDER.rungs):
+        for one, other in zip(store.draws(chain, 3), whole.draws(chain, 3), strict=True):
+            assert np.array_equal(one, other)
+    assert all(map(np.array_equal, store.events().completions, whole.events().completions))
+
+
+# --- through the store ---------------------------------------------------------------------------
+
+
+def resumed_from_disk(path, stops):
+    """The same, by `sample` and `resume`, on one processor and on two by turns.
+
+    With another number of processors, moves in flight begin again.
+    """
+    rng, on = np.random.default_rng(1), [aptmc.VirtualTime(1), aptmc.VirtualTime(2)]
+    settings = {"ladder": LADDER, "kernel": Jumps(), "schedule": SCHEDULE, "seed": 1}
+    run = aptmc.sample(PROBLEM, budget=MEAN_TIME, store=path, on=on[0], **settings)
+    for stop in range(1, stops):
+        time = rng.exponential(MEAN_TIME)
+        run = aptmc.resume(path, PROBLEM, budget=time, on=on[stop % 2], kernel=Jumps())
+    return run
+
+
+def check_stops_on_disk(path, stops):
+    run = resumed_from_disk(path, stops)
+    assert abs(slow_share_errors(run.chains()[0])) < LIMIT
+    replayed = aptmc.replay(path, PROBLEM, kernel=Jumps())
+    assert replayed.is_same, str(replayed)
+    assert replayed.completions == run.completions
+
+
+def test_stops_between_which_the_run_is_on_disk(tmp_path):
+    check_stops_on_disk(tmp_path / "run.zarr", stops=40)
+
+
+@pytest.mark.validation
+def test_a_thousand_stops_between_which_the_run_is_on_disk(tmp_path, validation_scale):
+    check_stops_on_disk(tmp_path / "run.zarr", stops=max(int(1_000 * validation_scale), 40))

@@ -1,0 +1,206 @@
+"""Fingerprints tell what a problem does, not how it is written down or where it stands."""
+
+from __future__ import annotations
+
+import textwrap
+from functools import partial
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+import aptmc
+from aptmc.fingerprint import checksum, fingerprint
+
+SOURCE = """
+    import math
+    import numpy as np
+    from numba import njit
+
+    SCALE = 2.0
+    TABLE = np.array([1.0, 2.0])
+
+    def helper(x):
+        return x + 1.0
+
+    def make(offset):
+        def inner(theta, power=2):
+            total = helper(theta[0]) * SCALE + offset
+            return -0.5 * total ** power + TABLE[0] + math.sin(total)
+        return inner
+
+    function = make(3.0)
+"""
+
+
+def written(source=SOURCE, *changes, compiled=False):
+    """The function of a source with some of its text replaced."""
+    for old, new in changes:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    if compiled:
+        source = source.replace("    def ", "    @njit\n    def ", 1)
+        source = source.replace("        def inner", "        @njit\n        def inner")
+    scope = {}
+    exec(textwrap.dedent(source), scope)
+    return scope["function"]
+
+
+SAME = {
+    "nothing": [],
+    "a comment": [("return x + 1.0", "return x + 1.0  # one more")],
+    "lines": [("def helper", "\n\n\n    def helper")],
+    "brackets": [("return x + 1.0", "return (x + 1.0)")],
+    "something that is not used": [("SCALE = 2.0", "SCALE = 2.0\n    UNUSED = 7")],
+}
+DIFFERENT = {
+    "a constant": [("-0.5", "-0.6")],
+    "an operation": [("x + 1.0", "x - 1.0")],
+    "a closure": [("make(3.0)", "make(4.0)")],
+    "a default": [("power=2", "power=3")],
+    "a number of the module": [("SCALE = 2.0", "SCALE = 2.5")],
+    "an array of the module": [("[1.0, 2.0]", "[1.5, 2.0]")],
+    "a function that is called": [("x + 1.0", "x + 1.5")],
+    "a function of a library": [("math.sin", "math.cos")],
+    "the type of a number": [("SCALE = 2.0", "SCALE = 2")],
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["Python", "numba"])
+@pytest.mark.parametrize("changes", SAME.values(), ids=SAME)
+def test_what_does_the_same_is_the_same(changes, compiled):
+    assert checksum(written(SOURCE, *changes, compiled=compiled)) == checksum(
+        written(compiled=compiled)
+    )
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["Python", "numba"])
+@pytest.mark.parametrize("changes", DIFFERENT.values(), ids=DIFFERENT)
+def test_what_does_something_else_is_different(changes, compiled):
+    assert checksum(written(SOURCE, *changes, compiled=compiled)) != checksum(
+        written(compiled=compiled)
+    )
+
+
+def log_density(theta):
+    return -0.5 * theta[0] * theta[0]
+
+
+def test_a_compiled_function_is_the_function():
+    """So that a run of one can be gone on with, or debugged, by the other."""
+    assert checksum(njit(log_density)) == checksum(log_density)
+
+
+def test_having_been_called_changes_nothing():
+    compiled, plain = njit(log_density), written()
+    before = checksum(compiled), checksum(plain)
+    for _ in range(1000):  # often enough for Python to specialise its bytecode
+        compiled(np.zeros(1))
+        plain(np.zeros(1))
+    assert (checksum(compiled), checksum(plain)) == before
+
+
+def test_functions_that_call_each_other_have_an_end():
+    source = """
+        def one(x):
+            return two(x - 1) if x > 0 else 0
+        def two(x):
+            return one(x - 1) if x > 0 else 0
+        function = one
+    """
+    assert checksum(written(source)) == checksum(written(source))
+
+
+class Scaled:
+    """A function that is an object."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, theta):
+        return self.method(theta)
+
+    def method(self, theta):
+        return -0.5 * self.scale * theta[0] ** 2
+
+
+def power(theta, exponent):
+    return -(abs(theta[0]) ** exponent)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Scaled, lambda scale: Scaled(scale).method, lambda scale: partial(power, exponent=scale)],
+    ids=["object", "method", "partial"],
+)
+def test_objects_that_are_called_count_with_what_they_hold(make):
+    assert checksum(make(2.0)) == checksum(make(2.0))
+    assert checksum(make(2.0)) != checksum(make(3.0))
+
+
+# --- problems ------------------------------------------------------------------------------------
+
+
+def simulate(theta, rng):
+    return theta + rng.standard_normal(2)
+
+
+def distance(simulated, observed):
+    return float(np.abs(simulated - observed).max())
+
+
+def abc(**changes):
+    settings = {
+        "simulate": simulate, "prior": aptmc.Prior(x=stats.norm(0, 5)), "observed": [1.0, 2.0],
+        "distance": distance, "summary": None,
+    }  # fmt: skip
+    settings |= changes
+    return aptmc.Abc(settings.pop("simulate"), settings.pop("prior"), **settings)
+
+
+def difference(one, other):
+    """The names of the parts that differ."""
+    before, after = fingerprint(one), fingerprint(other)
+    return {name for name in {*before, *after} if before.get(name) != after.get(name)}
+
+
+def other_simulate(theta, rng):
+    return theta + 2.0 * rng.standard_normal(2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"simulate": other_simulate}, "simulate"),
+        ({"prior": aptmc.Prior(x=stats.norm(0, 6))}, "prior"),
+        ({"prior": aptmc.Prior(x=stats.laplace(0, 5))}, "prior"),
+        ({"observed": [1.0, 2.5]}, "observed"),
+        ({"distance": aptmc.distance.p_norm(2)}, "distance"),
+        ({"summary": np.sort}, "summary"),
+    ],
+)
+def test_the_part_that_has_changed_is_named(changes, name):
+    assert difference(abc(), abc()) == set()
+    assert name in difference(abc(), abc(**changes))
+    assert len(difference(abc(), abc(**changes))) <= 2
+
+
+def test_densities_are_compared_too():
+    prior = aptmc.Prior(x=stats.norm(0, 5))
+    tempered = aptmc.Tempered(log_density, prior)
+    assert difference(tempered, aptmc.Tempered(log_density, prior)) == set()
+    assert difference(tempered, aptmc.Tempered(written(), prior)) == {"log_likelihood"}
+    start = aptmc.Power(log_density, {"x": 0.0})
+    assert difference(start, aptmc.Power(log_density, {"x": 0.0})) == set()
+    assert len(difference(start, aptmc.Power(log_density, {"x": 1.0}))) == 1
+
+
+def test_a_run_does_not_change_its_problem():
+    problem = aptmc.Power(njit(log_density), {"x": 0.0})
+    before = fingerprint(problem)
+    aptmc.sample(
+        problem, budget=20.0, ladder=aptmc.Ladder.powers(3), kernel=aptmc.RandomWalk(1.0),
+        schedule=aptmc.Anytime(every=2.0), on=aptmc.VirtualTime(1), seed=1,
+    )  # fmt: skip
+    assert fingerprint(problem) == before
