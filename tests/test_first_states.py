@@ -190,7 +190,7 @@ def test_proposals_that_the_prior_always_refuses_end_the_search_at_a_bounded_cos
     plain = kernel.move(problem, compiled=False)
     # Stands in for the compiled move, to count how often it is asked for.
     problem.is_compiled = True
-    problem.compiled_moves[aptmc.OneHit] = lambda *arguments: (moves.append(1), plain(*arguments))
+    problem.compiled_moves[kernel.parts] = lambda *arguments: (moves.append(1), plain(*arguments))
     with pytest.raises(aptmc.InputError, match=r"no state within tolerance 1 "):
         start(problem, [1.0, 5.0], kernel=kernel)
     assert len(moves) <= 100 + overshoot()

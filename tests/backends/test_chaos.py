@@ -115,7 +115,7 @@ def is_complete(events, run):
 def draws_of(run):
     """Every chain's draws, as `all_draws` gives them."""
     return [
-        np.column_stack([np.asarray(column, dtype=float) for column in draws])
+        np.column_stack([draws.state, draws.time, draws.exchanged, draws.accepted, draws.replica])
         for rung in range(LADDER.rungs)
         for draws in run.chains(rung)
     ]

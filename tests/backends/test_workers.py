@@ -197,7 +197,7 @@ def log_density(theta):
 
 problem = aptmc.Power(log_density, {"x": 0.0})
 on = aptmc.Processes(2, group=1, ahead=0)
-report(aptmc.sample(problem, budget="1 h", on=on, **settings))
+report(aptmc.sample(problem, budget="1 h", on=on, progress=False, **settings))
 """
 UNTIL_THE_BUDGET = """
 def log_density(theta):
@@ -206,7 +206,7 @@ def log_density(theta):
     return 0.0
 
 problem = aptmc.Power(log_density, {"x": 0.0})
-report(aptmc.sample(problem, budget="20 s", on=aptmc.Processes(2), **settings))
+report(aptmc.sample(problem, budget="20 s", on=aptmc.Processes(2), progress=False, **settings))
 """
 UNTIL_ENOUGH = """
 def log_density(theta):
