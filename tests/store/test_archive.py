@@ -36,6 +36,7 @@ SETTINGS = [
     aptmc.OneHit(0.5),
     aptmc.OneHit({"x": 0.5}, cap=100),
     aptmc.Slice(1.0),
+    aptmc.Mixture(aptmc.RandomWalk(0.5), aptmc.Slice(3.0)),
     aptmc.Synchronous(moves=3),
     aptmc.Uncorrected(every=2.5),
     aptmc.Anytime(),

@@ -47,4 +47,5 @@ class Backend(ABC):
     @contextmanager
     def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
         """Make ready to run this session, and others of the same problem and kind of kernel."""
-        yield Engine(partial(self.run, control=control), budget)
+        with control.signals(interrupt=True):
+            yield Engine(partial(self.run, control=control), budget)

@@ -136,8 +136,12 @@ class Control:
             self._requests.get_nowait()[1].set_exception(RunFailed("the run has ended"))
 
     @contextmanager
-    def signals(self) -> Iterator[None]:
-        """Ctrl-C and a signal to terminate stop the run; a second Ctrl-C raises as usual."""
+    def signals(self, *, interrupt: bool = False) -> Iterator[None]:
+        """Ctrl-C and a signal to terminate stop the run; a second Ctrl-C raises as usual.
+
+        :param interrupt: the first one raises, too, since it is this process that computes;
+            compiled code may swallow that, so the request to stop is made all the same
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -146,7 +150,7 @@ class Control:
         def stop(number: int, _frame: Any) -> None:
             was_asked_before = self.stopped is not None
             self.stop(_REASONS[number])
-            if was_asked_before and number == signal.SIGINT:
+            if number == signal.SIGINT and (interrupt or was_asked_before):
                 raise KeyboardInterrupt
 
         try:
