@@ -10,7 +10,7 @@ from aptmc.backends.processes import _Workplace
 from aptmc.backends.units import Units, measure_units
 from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
-from aptmc.keys import PILOT
+from aptmc.keys import MOVE, PILOT
 from tests.backends.contract import LADDER, make_session
 from tests.support.virtual_workforce import SetClock, VirtualWorkforce
 
@@ -45,13 +45,27 @@ def test_start_up_is_all_the_time_in_which_no_moves_count():
     # Workers start in 2, and two of them find six first states in 3.
     first = place.run(49.5)
     assert first.overhead.startup == 7.0 + 2.0 + 3.0
-    # Something is thought over between two phases. In the second, workers that were at work when
-    # the first ended are replaced.
+    # Something is thought over between two phases, while workers end the moves of the first.
     place.clock.time += 5.0
     second = place.run(30.0, make_session(ANYTIME, 2)[0])
-    assert second.overhead.startup == 12.0 + 5.0 + 2.0 + 3.0
+    assert second.overhead.startup == 12.0 + 5.0 + 3.0
     assert (first.elapsed, second.elapsed) == (49.5, 30.0)
     assert place.clock.now() == CALLED + second.overhead.startup + 49.5 + 30.0
+
+
+def test_a_worker_whose_earlier_move_takes_long_is_replaced():
+    """One that is about to end is worth waiting for, but not for long."""
+
+    def seconds(order):
+        return 500.0 if order.key.chain == 0 and order.key.purpose == MOVE else 0.1
+
+    place = Workplace(seconds, start=lambda processor: 2.0)
+    first = place.run(10.0)
+    busy = place.workforce.workers[0], place.workforce.workers[1]
+    second = place.run(10.0, make_session(ANYTIME, 2)[0])
+    kept = [place.workforce.workers[processor] is busy[processor] for processor in (0, 1)]
+    assert sorted(kept) == [False, True]
+    assert second.overhead.startup - first.overhead.startup < 0.25 + 2.0 + 0.1 * 6
 
 
 def test_start_up_that_never_ends_is_start_up_too():

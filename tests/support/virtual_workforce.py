@@ -55,7 +55,8 @@ class VirtualWorkforce:
 
     def listen(self, until):
         """Go to the next event, or to `until`; all that happens at that time is told."""
-        now = min([until, *(self._next(worker) for worker in self.workers.values())])
+        next_event = min([until, *(self._next(worker) for worker in self.workers.values())])
+        now = max(next_event, self.clock.time)  # what happened meanwhile is told at once
         self.waited += now - self.clock.time
         self.clock.time = now
         replies = []

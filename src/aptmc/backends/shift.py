@@ -22,6 +22,8 @@ from aptmc.record import NOBODY
 # does not count, so that this is no bias; but a simulation that hangs must not spend the budget.
 PATIENCE = 20.0
 LEAST_PATIENCE = 0.01  # of the budget
+# For moves of an earlier shift to end: a share of what is left of the budget, and seconds.
+GRACE, MOST_GRACE = 0.02, 0.25
 
 
 @final
@@ -97,12 +99,10 @@ class Shift(Crew):
                 "compiling the problem takes several seconds; use a longer budget, or "
                 "on=aptmc.InProcess()"
             )
+        self.end_earlier_moves()
         for processor in range(self.session.processors):
-            worker = self.workforce.workers.get(processor)
-            if worker is None:
+            if processor not in self.workforce.workers:
                 self.workforce.hire(processor)
-            elif not worker.is_idle:
-                self.workforce.interrupt(worker)  # what it does belongs to an earlier shift
             self.arrived[processor] = self.clock.now()
         try:
             self.session.begin(self.compute_all)
@@ -116,6 +116,21 @@ class Shift(Crew):
         movers = int(self.session.machine.is_mover.sum())
         # Workers may have been added meanwhile.
         self.ahead = progress.units.ahead if 2 * len(self.workforce.workers) < movers else 0
+
+    def end_earlier_moves(self) -> None:
+        """Free the workers of what belongs to an earlier shift.
+
+        A worker that is about to finish is worth waiting for: in a new one, functions that compile
+        when they are first called must do so again.
+        """
+        workers = self.workforce.workers
+        now = self.clock.now()
+        limit = now + min(GRACE * (self.until - now), MOST_GRACE)
+        while self.clock.now() < limit and not all(one.is_idle for one in workers.values()):
+            self.workforce.listen(limit)
+        for worker in list(workers.values()):
+            if not worker.is_idle:
+                self.workforce.interrupt(worker)
 
     def begin(self) -> None:
         """From now on moves count."""
