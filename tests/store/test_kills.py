@@ -21,7 +21,6 @@ KILLED = -signal.SIGKILL
 BUDGETS = {"virtual": 250_000.0, "warm-up": 40_000.7}  # which end at no completion
 # Far enough for several checkpoints and for chunks between them, and not for the whole run.
 LAST_MOMENT = 250
-WHOLE_RUNS = 0.5  # share of the full length from which on worker processes are killed
 MOMENTS_AT_FIRST = 200  # until the files of a new store are there
 
 
@@ -160,11 +159,7 @@ def check_processes(killer, path, kills, draws):
     assert aptmc.replay(path, simulators.problem()).is_same
 
 
-@pytest.mark.validation
-def test_a_run_on_two_processors_is_right_although_it_was_killed(tmp_path, validation_scale):
-    # Once, on a busy machine, a chunk was read whose checksum was wrong; not understood yet.
-    if validation_scale < WHOLE_RUNS:
-        pytest.skip("kills of worker processes are validated at full length only")
+def test_a_run_on_two_processors_is_right_although_it_was_killed(tmp_path):
     helper = Killer()
     check_processes(helper, tmp_path / "run.zarr", kills=2, draws=1_000)
     helper.close()
@@ -172,8 +167,6 @@ def test_a_run_on_two_processors_is_right_although_it_was_killed(tmp_path, valid
 
 @pytest.mark.validation
 def test_a_run_on_two_processors_is_killed_thirty_times(tmp_path, validation_scale):
-    if validation_scale < WHOLE_RUNS:
-        pytest.skip("kills of worker processes are validated at full length only")
     helper = Killer()
     kills = max(int(30 * validation_scale), 1)
     check_processes(helper, tmp_path / "run.zarr", kills=kills, draws=4_000)
