@@ -1,4 +1,4 @@
-"""How the experiments' figures look: Okabe and Ito's colours, legible in one column of a paper."""
+"""The experiments' figures look like those of the library."""
 
 from __future__ import annotations
 
@@ -6,28 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-BLUE = "#0072B2"
-VERMILLION = "#D55E00"
-GREEN = "#009E73"
-DARK = "#333333"
-LIGHT = "#AAAAAA"
+from aptmc.plots.style import BLUE, DARK, GREEN, LIGHT, STYLE, VERMILLION
 
-STYLE: dict[str, Any] = {
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
-    "legend.fontsize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "lines.linewidth": 1.3,
-    "figure.dpi": 100,
-    "savefig.dpi": 200,
-}
+__all__ = ["BLUE", "DARK", "GREEN", "LIGHT", "VERMILLION", "style"]
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from aptmc.backends import Backend, Processes
 from aptmc.errors import InputError
 from aptmc.fingerprint import fingerprint, python_version
 from aptmc.ladder import AutoLadder, Ladder
-from aptmc.pools import Pools
 from aptmc.problem import Problem
 
 # The only classes that are ever made from a file.
@@ -155,10 +154,3 @@ def from_json(value: Any, what: str) -> Any:
     raise InputError(
         f"this run used a {what} of your own, {value.get('foreign')}: give it again, {what}=..."
     )
-
-
-def chosen_pools(value: Any) -> Pools:
-    """The pools that a store names."""
-    found = from_json(value, "pools")
-    assert isinstance(found, Pools)
-    return found

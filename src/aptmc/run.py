@@ -183,7 +183,7 @@ def resume(
     progress: bool = True,
     force: bool = False,
 ) -> Run:
-    """Go on with a stored run, as if it had never been stopped.
+    """Go on with a stored run where it stopped.
 
     Moves that were under way are computed again with their random keys; the time that the run was
     stopped does not count. The result holds all draws, those of before and the new ones.
