@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.patches import StepPatch
 
 import aptmc
 from aptmc import plots
@@ -91,6 +92,30 @@ def test_a_reference_density_is_drawn_as_it_is(run: aptmc.Run) -> None:
     assert [text.get_text() for text in second.get_legend().get_texts()] == ["reference"]
     line = second.lines[-1]
     assert line.get_ydata() == pytest.approx(0.1 * np.asarray(line.get_xdata()) ** 2)
+
+
+def test_reference_draws_are_an_outline_over_the_same_bins(either: aptmc.Run) -> None:
+    draws = np.random.default_rng(1).normal(1.0, 1.0, 5000)
+    panel = plots.marginals(either, reference={"a": np.append(draws, [1e6] * 5000)}).axes[0]
+    (outline,) = (patch for patch in panel.patches if isinstance(patch, StepPatch))
+    heights, edges, _ = outline.get_data()
+    bars = [bar for bar in panel.patches if not isinstance(bar, StepPatch)]
+    assert edges[:-1] == pytest.approx([bar.get_x() for bar in bars])
+    # Half of them are elsewhere, and show as missing.
+    assert 0.4 < (heights * np.diff(edges)).sum() <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ({"c": [1.0]}, "there is no parameter 'c': there are a, b"),
+        ({"a": []}, "the reference of a must be a density or an array of finite draws, got"),
+        ({"a": "text"}, "must be a density or an array of finite draws, got 'text'"),
+    ],
+)
+def test_a_reference_that_is_none_is_refused(run: aptmc.Run, reference, message: str) -> None:
+    with pytest.raises(aptmc.InputError, match=message):
+        plots.marginals(run, reference=reference)
 
 
 def test_pairs_show_clouds_and_correlations(either: aptmc.Run) -> None:
