@@ -108,28 +108,42 @@ def pairs(run: Run) -> Figure:
     side = max(min(WIDTH, 1.5 * size), 2.6)
     with figure(side, side) as new:
         axes = new.subplots(size, size, squeeze=False)
+        ranges = _ranges(values)
         correlations = np.atleast_2d(np.corrcoef(values.T)) if len(values) > 1 else None
         for row in range(size):
             for column in range(size):
                 panel = axes[row, column]
-                _pair(panel, shown, row, column, correlations)
+                _pair(panel, shown, row, column, correlations, ranges)
                 panel.set_xlabel(names[column] if row == size - 1 else "")
                 panel.set_ylabel(names[row] if column == 0 else "")
                 panel.tick_params(labelbottom=row == size - 1, labelleft=column == 0 and row > 0)
     return new
 
 
-def _pair(panel: Any, shown: Any, row: int, column: int, correlations: Any) -> None:
+def _ranges(values: Any) -> list[tuple[float, float]]:
+    """By parameter, what is shown: one draw far out would leave the rest no room."""
+    if len(values) == 0:
+        return [(0.0, 1.0)] * values.shape[1]
+    low, high = np.quantile(values, [0.001, 0.999], axis=0)
+    margin = np.where(high > low, 0.05 * (high - low), 0.5)
+    return list(zip((low - margin).tolist(), (high + margin).tolist(), strict=True))
+
+
+def _pair(panel: Any, shown: Any, row: int, column: int, correlations: Any, ranges: Any) -> None:
     if row == column:
         if len(shown) > 0:
-            panel.hist(shown[:, row], bins=30, color=SKY, linewidth=0)
+            panel.hist(shown[:, row], bins=30, range=ranges[row], color=SKY, linewidth=0)
+        panel.set_xlim(ranges[column])
         panel.set_yticks([])
+        panel.spines["left"].set_visible(False)
     elif row > column:
         is_sparse = len(shown) < FEW_POINTS
         panel.plot(
             shown[:, column], shown[:, row], ".", color=BLUE, markersize=3.0 if is_sparse else 1.5,
             alpha=0.6 if is_sparse else 0.25, markeredgewidth=0, rasterized=True,
         )  # fmt: skip
+        panel.set_xlim(ranges[column])
+        panel.set_ylim(ranges[row])
     else:
         panel.axis("off")
         if correlations is not None and np.isfinite(correlations[row, column]):
