@@ -184,15 +184,27 @@ def test_a_terminal_is_left_with_one_line() -> None:
 
 def test_a_notebook_shows_the_picture_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
+    displayed: list[object] = []
     handle = SimpleNamespace(update=shown.append)
-    display = SimpleNamespace(HTML=str, display=lambda display_id: handle)
+
+    def display(*outputs: object, display_id: bool = False, **_: object) -> object:
+        displayed.append(display_id)
+        return handle
+
+    module = SimpleNamespace(HTML=str, display=display)
     shell = type("ZMQInteractiveShell", (), {})()
-    ipython = SimpleNamespace(display=display, get_ipython=lambda: shell)
+    ipython = SimpleNamespace(display=module, get_ipython=lambda: shell)
     monkeypatch.setitem(sys.modules, "IPython", ipython)
-    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     view = choose_view(True, Terminal())
     assert isinstance(view, NotebookView)
+    view.begin(600.0, "s")
+    view.show(SAMPLING)
     view.show(SAMPLING)
     view.close("to go on, aptmc.resume('<b>.zarr')")
-    assert "12,345 draws" in shown[0]
+    # One output of the cell, which changes: no second one beside it.
+    assert displayed == [True]
+    assert shown[0] == "<pre>starting up; the budget is 10 min 00 s</pre>"
+    assert "12,345 draws" in shown[1]
     assert shown[-1] == "<pre>aptmc: to go on, aptmc.resume(&#x27;&lt;b&gt;.zarr&#x27;)</pre>"

@@ -120,23 +120,32 @@ class NotebookView(View):
 
         self._handle: Any = display(display_id=True)
 
+    def begin(self, budget: float, unit: str) -> None:
+        """Say that it starts."""
+        self._say(f"starting up; the budget is {duration_text(budget, unit)}")
+
     def show(self, glance: Glance) -> None:
         """Draw it anew."""
         from io import StringIO
 
-        from IPython.display import HTML
         from rich.console import Console
 
-        console = Console(record=True, width=90, file=StringIO())
+        # Not forced, rich would see the notebook and add an output of its own to the cell.
+        console = Console(record=True, width=90, file=StringIO(), force_jupyter=False)
         console.print(picture(glance))
-        html = console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
-        self._handle.update(HTML(html))
+        self._put(console.export_html(inline_styles=True, code_format="<pre>{code}</pre>"))
 
     def close(self, last_words: str) -> None:
         """Leave one line."""
+        self._say(f"aptmc: {last_words}")
+
+    def _say(self, words: str) -> None:
+        self._put(f"<pre>{escape(words)}</pre>")
+
+    def _put(self, html: str) -> None:
         from IPython.display import HTML
 
-        self._handle.update(HTML(f"<pre>aptmc: {escape(last_words)}</pre>"))
+        self._handle.update(HTML(html))
 
 
 def one_line(glance: Glance) -> str:
