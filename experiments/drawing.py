@@ -5,9 +5,7 @@ python -m experiments.drawing [FILE]
 
 from __future__ import annotations
 
-import argparse
 from collections import deque
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from aptmc import plots
@@ -19,7 +17,6 @@ DEADLINES = (2.6, 5.2, 7.8)
 HOLD_TIMES = (1.9, 1.3, 5.6, 1.5, 1.0, 1.7, 1.6, 2.3, 1.2, 1.4, 1.8, 1.3)
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9")
 HALF, SIDE = 0.38, 0.30
-FILE = Path("docs/figures/queue.svg")
 
 
 class Move(NamedTuple):
@@ -108,16 +105,3 @@ def _draw_queue(panel: Any, deadline: float, waiting: list[int]) -> None:
     panel.text(
         deadline, -3.45, "swapped among these", ha="center", va="top", fontsize=7, color=VERMILLION
     )
-
-
-def main() -> None:
-    """Draw it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path, default=FILE)
-    file: Path = parser.parse_args().file
-    # No date, so that the same drawing is the same file.
-    draw().savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
-
-
-if __name__ == "__main__":
-    main()

@@ -26,12 +26,13 @@ from aptmc import plots
 from aptmc.cli.watching import Look
 from aptmc.models import lotka_volterra as model
 from aptmc.progress.views import picture
+from experiments import drawing
 
 FOLDER = Path("docs/figures")
 PROCESSORS = 4
 EVENTS = 2e8  # of virtual time
-LIVE_SECONDS = 95.0
-HANGS_AFTER = 12.0  # so that it is stuck for more than a minute when one looks
+LIVE_SECONDS = 105.0
+HANGS_AFTER = 30.0  # so that it is stuck for more than a minute when one looks
 LADDER = aptmc.Ladder.tolerances([1.0, 1.3, 1.6, 1.9, 2.8, 24.0])
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # A window cannot be as narrow as a phone, so the page is shown in a frame.
@@ -101,7 +102,7 @@ def slow_problem(flag: Path) -> aptmc.Abc:
                 time.sleep(1000.0)
             except FileExistsError:  # one is enough
                 pass
-        time.sleep(rng.lognormal(-1.5, 1.5))
+        time.sleep(rng.lognormal(-2.5, 1.5))
         return theta[0] + rng.standard_normal(3)
 
     prior = aptmc.Prior(mean=stats.norm(0, 5))
@@ -119,7 +120,7 @@ def draw_live_view(folder: Path) -> None:
         handle = aptmc.start(
             slow_problem(Path(temporary) / "hangs"),
             budget=600,
-            ladder=aptmc.Ladder.tolerances([2.0, 3.0, 5.0, 9.0]),
+            ladder=aptmc.Ladder.tolerances([3.0, 4.5, 7.0, np.inf]),
             kernel=aptmc.OneHit(2.0),
             schedule=aptmc.Anytime(every="200 ms"),
             pools=aptmc.Shared(chains_per_rung=4),
@@ -152,6 +153,7 @@ def main() -> None:
     plots.timeline(anytime, synchronous).savefig(folder / "processors.png", dpi=150)
     draw_report(anytime, synchronous, folder)
     draw_live_view(folder)
+    drawing.draw().savefig(folder / "queue.svg", metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -227,6 +227,8 @@ def _kind(problem: Any) -> str:
 
 
 def _number(value: float) -> str:
+    if value >= 1e7:
+        return f"{value / 1e6:,.4g} million"
     return f"{value:,.0f}" if value >= 1000.0 else f"{value:.4g}"
 
 

@@ -8,8 +8,10 @@ import subprocess
 import sys
 from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import aptmc
@@ -89,7 +91,10 @@ def test_each_command_has_help(command: str, capsys: Captured) -> None:
     with pytest.raises(SystemExit) as exit:
         main([command, "--help"])
     assert exit.value.code == GOOD
-    assert f"usage: aptmc {command}" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert f"usage: aptmc {command}" in text
+    assert re.search(rf"examples?:\n  aptmc {command}", text)
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_the_version_is_told(capsys: Captured) -> None:
@@ -399,29 +404,67 @@ def test_a_run_that_fails_has_an_exit_code_of_its_own(
 # --- doctor and reproduce -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("shift", "code"), [(0.0, GOOD), (1.0, FAILED)])
+def modes(share: float, shift: float, size: int) -> Any:
+    """Stands in for `sample`: two modes, with some share of the draws in the right one."""
+    rng = np.random.default_rng(1)
+    places = np.where(rng.random(size) < share, 8.0, -8.0) * (1.0 + shift)
+
+    def sample(_: Any, *, on: Any, **arguments: Any) -> Any:
+        return SimpleNamespace(
+            series=lambda name: [places + rng.standard_normal(size)],
+            elapsed=arguments["budget"], completions=1000, utilisation=0.9,
+            steps_per_move=np.array([3, 5]), overhead=SimpleNamespace(startup=1.5),
+        )  # fmt: skip
+
+    return sample
+
+
+@pytest.mark.parametrize(
+    ("share", "shift", "size", "verdict"),
+    [
+        (0.5, 0.0, 2000, "passed"),
+        (0.6, 0.0, 2000, "FAILED: please report this"),
+        (0.5, 0.1, 2000, "FAILED: please report this"),
+        (0.5, 0.0, 30, "FAILED: too few draws to judge; aptmc doctor --seconds 60"),
+    ],
+    ids=["right", "weights", "places", "few"],
+)
 def test_the_doctor_tells_right_from_wrong(
-    shift: float, code: int, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    def sample(_: Any, **arguments: Any) -> aptmc.Run:
-        from scipy import stats
-
-        def log_likelihood(theta: Any) -> float:
-            return float(-0.5 * (theta[0] - 5.0 * shift) ** 2)
-
-        problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.norm(0, 3)))
-        return seen.sample(problem, budget=3000.0)
-
-    monkeypatch.setattr(aptmc, "sample", sample, raising=False)
+    share: float, shift: float, size: int, verdict: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: Captured,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(aptmc, "sample", modes(share, shift, size), raising=False)
+    code = GOOD if verdict == "passed" else FAILED
     assert main(["doctor", "--seconds", "1", "--json"]) == code
     found = json.loads(capsys.readouterr().out)
-    assert found["test"].startswith("passed" if code == GOOD else "FAILED")
+    assert found["passed"] is (code == GOOD)
+    assert [test["verdict"] for test in found["tests"].values()] == [verdict] * 2
     assert found["versions"]["aptmc"] == __version__
     assert found["processors"] >= 1
     assert main(["doctor", "--seconds", "1"]) == code
     text = capsys.readouterr().out
     assert f"versions: aptmc {__version__}, " in text
-    assert doctor.TOO_FAR == 5.0
+    assert f"test of worker processes: {verdict}" in text
+
+
+def test_the_doctor_finds_compiled_code_in_order() -> None:
+    finding = doctor.examined("compiled", 20_000.0, 5.0, aptmc.VirtualTime(2))
+    assert finding.is_good, finding
+    assert finding.numbers["moves per second"] > 1000
+
+
+def test_a_machine_too_slow_for_the_doctor_is_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise aptmc.RunFailed("the budget was spent before the workers were ready")
+
+    monkeypatch.setattr(aptmc, "sample", fail, raising=False)
+    finding = doctor.examined("workers", 1.0, "2 ms", aptmc.Processes(2))
+    assert finding.verdict == (
+        "FAILED: the budget was spent before the workers were ready. Perhaps this machine is slow "
+        "or busy: aptmc doctor --seconds 60"
+    )
 
 
 def test_the_paper_is_reproduced_in_a_checkout_only(

@@ -6,26 +6,26 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from aptmc.__about__ import __version__
+from aptmc.cli.words import (
+    DEMO,
+    DOCTOR,
+    EXAMPLES,
+    PROBLEM_HELP,
+    REPLAY,
+    REPORT,
+    REPRODUCE,
+    RESUME,
+    RUN,
+    STORE_HELP,
+    SUMMARY,
+    WATCH,
+)
 
 # Exit codes that scripts can use.
 GOOD, FAILED, MISUSED, DIFFERENT, INTERRUPTED = 0, 1, 2, 3, 130
-
-EXAMPLES = """\
-examples:
-  aptmc demo                                    see it at work, in two minutes
-  aptmc run model.py:problem --budget 10min --store run.zarr
-  aptmc watch run.zarr                          from another terminal
-  aptmc summary run.zarr --json
-  aptmc report run.zarr                         one HTML file that opens anywhere
-  aptmc resume run.zarr model.py:problem --budget 1h
-  aptmc replay run.zarr model.py:problem        the same draws again, bit for bit?
-
-exit codes: 0 all is well, 1 the run failed, 2 the command was not understood, 3 a replay differs,
-130 interrupted from the keyboard
-"""
-PROBLEM_HELP = "where the problem is: file.py:name or package.module:name, a problem or a function"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,61 +62,92 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("-V", "--version", action="version", version=f"aptmc {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command")
 
-    demo = commands.add_parser("demo", help="predators and prey on all processors, and a report")
+    demo = _command(commands, "demo", "predators and prey on all processors, and a report", DEMO)
     demo.add_argument("--budget", default="60 s", help="for the anytime run (default: 60 s)")
-    demo.add_argument("--report", default="aptmc-demo.html", help="where the report goes")
+    demo.add_argument(
+        "--report", default="aptmc-demo.html", help="where it goes (default: aptmc-demo.html)"
+    )
     demo.add_argument("--workers", type=int, help="processes (default: all processors)")
     demo.set_defaults(module="demo")
 
-    run = commands.add_parser("run", help="sample a problem")
+    run = _command(commands, "run", "sample a problem", RUN)
     run.add_argument("problem", help=PROBLEM_HELP)
     _add_running(run)
-    run.add_argument("--store", help="a folder to keep the run in, run.zarr say")
-    run.add_argument("--seed", type=int)
-    run.add_argument("--keep", choices=["coldest", "all"], default="coldest")
-    run.add_argument("--coldest", type=float, help="the smallest tolerance, for simulators")
+    run.add_argument("--store", help="a folder to keep the run in while it goes on, run.zarr say")
+    run.add_argument("--seed", type=int, help="a whole number (default: a new one)")
+    run.add_argument(
+        "--keep", choices=["coldest", "all"], default="coldest",
+        help="the draws of which rungs (default: coldest)",
+    )  # fmt: skip
+    run.add_argument(
+        "--coldest",
+        type=float,
+        help="for simulators, the tolerance (default: as the budget allows)",
+    )
     run.add_argument("--report", help="write a report there at the end")
     run.set_defaults(module="running")
 
-    resume = commands.add_parser("resume", help="go on with a stored run")
-    resume.add_argument("store")
+    resume = _command(commands, "resume", "go on with a stored run", RESUME)
+    resume.add_argument("store", help=STORE_HELP)
     resume.add_argument("problem", help=PROBLEM_HELP)
     _add_running(resume)
     resume.add_argument("--force", action="store_true", help="although the problem has changed")
     resume.add_argument("--report", help="write a report there at the end")
     resume.set_defaults(module="running")
 
-    replay = commands.add_parser("replay", help="compute a stored run again and compare")
-    replay.add_argument("store")
+    replay = _command(commands, "replay", "compute a stored run again and compare", REPLAY)
+    replay.add_argument("store", help=STORE_HELP)
     replay.add_argument("problem", help=PROBLEM_HELP)
     _add_json(replay)
     replay.set_defaults(module="looking")
 
-    summary = commands.add_parser("summary", help="the posterior of a stored run, in numbers")
-    summary.add_argument("store")
+    summary = _command(commands, "summary", "the posterior of a stored run, in numbers", SUMMARY)
+    summary.add_argument("store", help=STORE_HELP)
     _add_json(summary)
     summary.set_defaults(module="looking")
 
-    report = commands.add_parser("report", help="a stored run as one HTML file")
-    report.add_argument("store")
-    report.add_argument("--output", default="report.html")
+    report = _command(commands, "report", "a stored run as one HTML file", REPORT)
+    report.add_argument("store", help=STORE_HELP)
+    report.add_argument(
+        "--output", default="report.html", help="where it goes (default: report.html)"
+    )
     report.set_defaults(module="looking")
 
-    watch = commands.add_parser("watch", help="look at a run in another terminal")
-    watch.add_argument("store")
+    watch = _command(commands, "watch", "look at a run in another terminal", WATCH)
+    watch.add_argument("store", help=STORE_HELP)
     watch.add_argument("--once", action="store_true", help="one look, then leave")
     watch.add_argument("--json", action="store_true", help="one look, for programs to read")
     watch.set_defaults(module="watching")
 
-    reproduce = commands.add_parser("reproduce", help="the paper's figures and tables, and ours")
-    reproduce.add_argument("experiment", choices=["gamma", "normal", "lotka-volterra"])
+    reproduce = _command(
+        commands, "reproduce", "the paper's figures and tables, and ours", REPRODUCE
+    )
+    reproduce.add_argument(
+        "experiment", choices=["gamma", "normal", "lotka-volterra"],
+        help="sections 5.1, 5.2 and 5.3 of the paper",
+    )  # fmt: skip
     reproduce.add_argument("--scale", default="0.1", help="share of the full length (default: 0.1)")
     reproduce.set_defaults(module="reproducing")
 
-    doctor = commands.add_parser("doctor", help="is everything in order on this machine?")
-    doctor.add_argument("--seconds", type=float, default=10.0, help="for the test (default: 10)")
+    doctor = _command(commands, "doctor", "is everything in order on this machine?", DOCTOR)
+    doctor.add_argument(
+        "--seconds", type=float, default=10.0, help="for worker processes (default: 10)"
+    )
     _add_json(doctor)
     doctor.set_defaults(module="doctor")
+    return parser
+
+
+def _command(commands: Any, name: str, line: str, words: str) -> argparse.ArgumentParser:
+    """A command whose help says what it is for and shows how it is used."""
+    description, _, examples = words.partition("\n\n")
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=line,
+        description=description,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     return parser
 
 

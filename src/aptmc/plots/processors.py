@@ -64,7 +64,7 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
             panel.set_yticks(range(count), [f"{row + 1}" for row in range(count)])
             panel.set_ylabel("processor")
             panel.set_xlim(window)
-            label_time(panel, run, run.elapsed)
+            label_time(panel, run, max(other.elapsed for other in runs))
             if panel is not axes[-1]:
                 panel.set_xlabel("")
             kind = type(run.settings.schedule).__name__
