@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 from typing import final
 
 import numpy as np
 
 from aptmc.backends.control import Control, Crew, WorkerStatus
-from aptmc.backends.session import Overhead, Session, Usage
+from aptmc.backends.pick_up import PickUp
+from aptmc.backends.session import Overhead, Session, UnderWay, Usage
 from aptmc.backends.units import ComputeTimed, Units
 from aptmc.backends.wire import Reply
 from aptmc.backends.workforce import Worker, Workforce
@@ -56,6 +58,7 @@ class Shift(Crew):
         self.offset = session.progress.elapsed - self.began  # from the clock to the session's time
         self.ahead = 0
         self.has_begun = False
+        self.heard: deque[tuple[Worker, Reply]] = deque()  # that is not yet committed
         self.finished_before = 0  # trial moves
         self.seconds_before = 0.0
         processors = session.processors
@@ -72,6 +75,7 @@ class Shift(Crew):
             self.start_up()
             if self.control.stopped is None:
                 self.begin()
+            if self.control.stopped is None:
                 self.keep_busy()
             stopped = self.control.stopped or stopped
         except RunFailed as error:
@@ -85,6 +89,7 @@ class Shift(Crew):
                 self.session.catch_up(self.until + self.offset)
             except RunFailed as error:
                 stopped, failure = StopReason.FAILED, failure or error
+            self.note_under_way()
         usage = self.usage()._replace(stopped=stopped, failure=failure)
         self.session.progress.elapsed += usage.elapsed
         return usage
@@ -134,19 +139,20 @@ class Shift(Crew):
 
     def begin(self) -> None:
         """From now on moves count."""
+        earlier = PickUp(self.session, self.control, self.workforce)
+        earlier.wait(self.until, lambda: self.control.serve(self))
+        if self.control.stopped is not None:
+            return
         self.has_begun = True
         self.began = self.clock.now()
         self.until = min(self.until, self.began + self.budget)
         self.offset = self.session.progress.elapsed - self.began
         self.arrived[:] = self.began
         self.workforce.waited = 0.0
-        workers = list(self.workforce.workers.values())
-        # What was in flight when the session was left is computed again, with the same keys.
-        served, pool = self.session.served, self.session.machine.pool
-        for chain in list(self.session.started_from):
-            own = [w for w in workers if served[w.processor % served.size] == pool[chain]]
-            worker = min(own, key=lambda worker: len(worker.orders))
-            self.workforce.order(worker, self.session.order(chain))
+        earlier.order_the_rest()
+        self.heard.extend(earlier.replies)
+        busy = {worker.processor for worker, _ in self.heard}
+        workers = [one for one in self.workforce.workers.values() if one.processor not in busy]
         for depth in range(1 + self.ahead):
             for worker in workers:
                 if len(worker.orders) <= depth:
@@ -156,23 +162,24 @@ class Shift(Crew):
         """The loop: hear of completions, commit them, give out the next moves."""
         session, workforce = self.session, self.workforce
         while self.control.stopped is None:
-            replies = workforce.listen(min(self.until, self.control.due))
-            for worker, reply in replies:
+            if not self.heard:
+                self.heard.extend(workforce.listen(min(self.until, self.control.due)))
+            for worker, reply in self.heard:
                 self.note_busy(worker, reply)
-            for worker, reply in replies:
-                time = self.now()
-                if time >= self.until + self.offset:
-                    break
+            while self.heard and self.clock.now() < self.until:
+                worker, reply = self.heard[0]
                 if reply.failure is not None:
                     raise reply.failure
                 assert reply.outcome is not None
-                processor = worker.processor
-                began = max(reply.began, self.began) + self.offset
+                time = self.now()
+                # A move that was picked up began, by the session's time, in an earlier shift.
+                began, ended = reply.began, max(reply.ended, self.began)
                 barriers = session.machine.passed[0]
                 session.complete(
                     reply.key.chain, reply.outcome, time,
-                    processor, began, reply.ended + self.offset,
+                    worker.processor, began + self.offset, ended + self.offset,
                 )  # fmt: skip
+                self.heard.popleft()
                 if worker.is_leaving:
                     self.let_go(worker)
                 elif len(worker.orders) <= self.ahead:
@@ -181,9 +188,25 @@ class Shift(Crew):
                     session.machine.passed[0] > barriers
                 ):
                     self.give_work_to_idle(time)
+            if self.clock.now() >= self.control.due:
+                self.note_under_way()
             self.control.serve(self)
             if self.clock.now() >= self.until:
                 return
+
+    def note_under_way(self) -> None:
+        """The session knows what is in flight; for how long, in case it is left now."""
+        now, under_way = min(self.clock.now(), self.until), {}
+        for worker, reply in self.heard:
+            # A worker that died has not said when it began.
+            age = 0.0 if math.isnan(reply.began) else max(now - reply.began, 0.0)
+            under_way[reply.key.chain] = UnderWay(worker.processor, age)
+        for worker in self.workforce.workers.values():
+            age = max(now - worker.since, 0.0)
+            for order in worker.orders:
+                under_way[order.key.chain] = UnderWay(worker.processor, age)
+                age = 0.0  # the others wait
+        self.session.progress.under_way = under_way
 
     def now(self) -> float:
         """The session's time."""
