@@ -12,6 +12,7 @@ import numpy as np
 from aptmc.backends.base import Backend, Engine
 from aptmc.backends.control import Control
 from aptmc.backends.nursery import pack
+from aptmc.backends.replay import ByWorkers
 from aptmc.backends.session import Session, Usage
 from aptmc.backends.shift import Shift
 from aptmc.backends.units import ComputeTimed, Units, can_queue_ahead, measure_units
@@ -102,6 +103,14 @@ class Processes(Backend):
                 yield _Workplace(self._units, control, workforce, budget)
             finally:
                 control.wake = lambda: None
+
+    @contextmanager
+    def computing(self, session: Session) -> Iterator[ByWorkers]:
+        """Workers that compute moves again, for a replay."""
+        with closing(
+            Workforce(self._payload(session), _wire(session), session.problem)
+        ) as workforce:
+            yield ByWorkers(session, workforce, self.processors)
 
     def _units(self, session: Session, compute: ComputeTimed) -> Units:
         """How much is sent at a time: as the user wants it, or as a trial shows."""

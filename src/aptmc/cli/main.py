@@ -89,6 +89,7 @@ def make_parser() -> argparse.ArgumentParser:
     replay = commands.add_parser("replay", help="compute a stored run again and compare")
     replay.add_argument("store")
     replay.add_argument("problem", help=PROBLEM_HELP)
+    replay.add_argument("--workers", type=int, help="processes (default: this one alone)")
     _add_json(replay)
     replay.set_defaults(module="looking")
 
