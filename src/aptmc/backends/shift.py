@@ -299,7 +299,7 @@ class Shift(Crew):
         overhead = Overhead(
             coordinator=max(elapsed - self.workforce.waited, 0.0),
             exchanges=self.session.progress.exchange_seconds,
-            startup=self.startup_before + (now - elapsed - self.idle_since),
+            startup=float(self.startup_before + (now - elapsed - self.idle_since)),
         )
         return Usage(StopReason.STILL_RUNNING, elapsed, busy, None, present, overhead)
 
