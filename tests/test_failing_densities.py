@@ -118,7 +118,7 @@ def test_a_density_that_is_wrong_at_the_start_stops_the_run_at_once(kind: str) -
         (compiled_array, "returned an array of shape (1,), must be a single number"),
         (compiled_string, WRONG["string"].message),
         (compiled_nothing, WRONG["nothing"].message),
-        (compiled_mixture, "raised TypingError"),
+        (compiled_mixture, "cannot be compiled for theta, an array of floats: "),
     ],
 )
 def test_a_compiled_density_that_is_wrong_at_the_start_stops_the_run_at_once(

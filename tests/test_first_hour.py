@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy import stats
 
 import aptmc
@@ -85,6 +86,15 @@ def sample(problem: Any, **changes: Any) -> aptmc.Run:
             "log_likelihood is called as log_likelihood(theta), but yours takes (a, b)",
         ),
         (
+            lambda: aptmc.Tempered(njit(lambda a, b: 0.0), PRIOR),
+            "log_likelihood is called as log_likelihood(theta), but yours takes (a, b): write it "
+            "as def log_likelihood(theta)",
+        ),
+        (
+            lambda: abc(simulate=njit(lambda theta: theta), distance=njit(distance)),
+            "simulate is called as simulate(theta, rng), but yours takes (theta)",
+        ),
+        (
             lambda: aptmc.Power(lambda: 0.0, start=0.0),
             "log_density is called as log_density(theta), but yours takes ()",
         ),
@@ -138,6 +148,38 @@ def test_a_function_is_no_problem_yet() -> None:
 def test_a_wrong_answer_is_shown_with_the_parameters(problem: Any, message: str) -> None:
     with pytest.raises(aptmc.MoveFailed, match=message):
         sample(problem)
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (
+            aptmc.Tempered(njit(lambda theta: theta["x"]), PRIOR),
+            "log_likelihood cannot be compiled for theta, an array of floats: No implementation of "
+            "function Function(<built-in function getitem>) found for signature: "
+            "getitem(array(float64, 1d, C), Literal[str](x)) (",
+        ),
+        (
+            abc(simulate=njit(lambda theta, rng: rng.gauss(0, 1))),
+            "simulate cannot be compiled for what it is given: Unknown attribute 'gauss' of type "
+            "NumPyRandomGeneratorType (",
+        ),
+        (
+            abc(simulate=njit(lambda theta, rng: rng.gauss(0, 1)), distance=njit(distance)),
+            "simulate and what is applied to its result cannot be compiled together: check what "
+            "each takes and returns, or leave out @njit to have them called from Python. numba "
+            "says: Unknown attribute 'gauss' of type NumPyRandomGeneratorType (",
+        ),
+    ],
+)
+def test_what_numba_says_is_one_sentence_with_a_line(problem: Any, message: str) -> None:
+    with pytest.raises(aptmc.AptmcError) as refusal:
+        sample(problem)
+    text = str(refusal.value)
+    assert text.startswith(message)
+    assert f"{Path(__file__).name}, line " in text
+    assert "\n" not in text
+    assert "\x1b" not in text
 
 
 # --- starts -------------------------------------------------------------------------------------

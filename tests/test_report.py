@@ -129,6 +129,13 @@ def test_a_warm_up_is_shown_round_by_round() -> None:
     assert page.tags.count("tr") > len(run.warmup_rounds) > 5
 
 
+def test_settings_are_shown_with_few_digits_and_without_tables() -> None:
+    kernel = aptmc.RandomWalk(covariance=np.eye(2)[None].repeat(4, axis=0) / 3)
+    text = Page(report(seen.sample(kernel=kernel, schedule=aptmc.Anytime(every=4 + 1 / 3)))).text
+    assert "RandomWalk(covariance=…)" in text
+    assert "Anytime(every=4.333, follow" in text
+
+
 def test_a_stored_run_says_how_to_go_on(tmp_path: Path) -> None:
     path = seen.stored(tmp_path)
     run = aptmc.open(path)

@@ -251,7 +251,9 @@ def describe(run: Run) -> str:
         moves = plan.moves_per_barrier
         parts.append(f"exchanges after {moves} move{'' if moves == 1 else 's'} of every chain")
     else:
-        parts.append(f"deadlines every {plan.every:.3g} {run.settings.on.time_unit}")
+        unit = run.settings.on.time_unit
+        words = unit if unit == "s" else f"{unit}s of time"
+        parts.append(f"deadlines every {plan.every:.3g} {words}")
     if steps.max() > 1:
         several = steps.min() < steps.max()
         parts.append(f"{steps.min()} to {steps.max()}" if several else f"{steps.max()}")

@@ -88,6 +88,11 @@ def pause(seconds: float) -> None:
     time.sleep(seconds)
 
 
+def time_of_day() -> float:
+    """Seconds since 1970, which other processes tell alike."""
+    return time.time()
+
+
 def resolution() -> float:
     """How finely the machine's clock tells the time, in seconds."""
     return time.get_clock_info("perf_counter").resolution

@@ -12,6 +12,7 @@ the other. `tests/test_compiled.py` sees to it that no cached function uses such
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import FunctionType
 from typing import Annotated, Any, TypeVar, cast, get_type_hints
@@ -122,6 +123,21 @@ def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
     source: Any = at_speed(function, compiled=False)
     surroundings = {**source.__globals__, **instead}
     return cast(Function, FunctionType(source.__code__, surroundings, source.__name__))
+
+
+def compiler_words(error: Exception) -> str:
+    """What numba complains of, in one line: it says much more, in colours."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    words: list[str] = []
+    for line in lines:
+        if line.startswith(("There are", "During", "File", "- Of which", "- Resolution")) and words:
+            break
+        if line and not line.startswith("Failed in nopython mode"):
+            words.append(line.removeprefix(">>> "))
+    where = re.search(r'File "([^"]+)", line (\d+)', text)
+    place = f" ({where[1]}, line {where[2]})" if where else ""
+    return " ".join(words).rstrip(".:") + place
 
 
 def is_compiled(function: object) -> bool:

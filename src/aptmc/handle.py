@@ -15,10 +15,12 @@ from aptmc.backends.build import build_session
 from aptmc.backends.checkpoint import frozen
 from aptmc.backends.control import Control, Crew, WorkerStatus
 from aptmc.backends.session import Session, Usage
+from aptmc.clock import time_of_day
 from aptmc.errors import RunFailed, StopReason, StoreFailed
 from aptmc.progress import SHARE_OF_TIME, Watch, choose_view
 from aptmc.result import Run, Settings
 from aptmc.saving import Options, contents, tuner_contents, with_earlier
+from aptmc.status import EVERY, Status, remove_status, write_status
 from aptmc.store import DiskStore, Draws, MemoryStore, Store
 from aptmc.warmup import Tuner, WarmUp
 
@@ -45,7 +47,10 @@ class Prepared:
         last_words = "the run failed"
         try:
             self._begin_to_watch(control, budget)
-            with self._saved(control), backend.open(self.session, budget, control) as engine:
+            with (
+                self._saved(control, budget),
+                backend.open(self.session, budget, control) as engine,
+            ):
                 usage = _nothing_yet(self.session)
                 try:
                     usage = self._warm_up(engine) or engine.run(self.session, engine.left())
@@ -83,21 +88,41 @@ class Prepared:
         return ""
 
     @contextmanager
-    def _saved(self, control: Control) -> Iterator[None]:
+    def _saved(self, control: Control, budget: float) -> Iterator[None]:
         """If there is a store on disk, save the run there every few seconds."""
         if not isinstance(self.store, DiskStore):
             yield
             return
+        place = self.store.path
 
         def save(crew: Crew) -> None:
             if not self.is_warming_up:  # which is saved after each round
                 self.session.flush()
                 self.save(crew.usage(), under_way=True)
 
+        def tell(crew: Crew) -> None:
+            write_status(place, self.status(crew, control, budget))
+
         with closing(self.store):
             self.save(_nothing_yet(self.session))
             control.regularly(self.options.save_every, save)
-            yield
+            control.regularly(EVERY, tell, share=SHARE_OF_TIME)
+            try:
+                yield
+            finally:
+                remove_status(place)
+
+    def status(self, crew: Crew, control: Control, budget: float) -> Status:
+        """What is going on now, for those who look at the store."""
+        tuner = self.tuner if self.is_warming_up else None
+        return Status(
+            written=time_of_day(),
+            elapsed=control.clock.now() - control.called,
+            budget=budget,
+            round=None if tuner is None else min(tuner.epoch + 1, tuner.count),
+            rounds=0 if tuner is None else tuner.count,
+            workers=crew.workers(),
+        )
 
     def save(self, usage: Usage, *, under_way: bool = False) -> None:
         """Write a checkpoint, if the store is on disk."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
+import math
+import re
 from collections.abc import Callable
 from html import escape
 from importlib.resources import files
@@ -64,7 +66,7 @@ def _summary(run: Run) -> str:
         "of the time inside moves": f"{run.utilisation:.0%}",
         "moves": f"{run.completions:,}",
         "round trips": f"{run.round_trips:,}",
-        f"elapsed, {'s' if unit == 's' else unit + 's'}": f"{run.elapsed:,.4g}",
+        f"elapsed, {'s' if unit == 's' else unit + 's'}": _number(run.elapsed),
     }
     if run.simulations:
         tiles["simulations"] = f"{run.simulations:,}"
@@ -192,7 +194,7 @@ def _settings(run: Run) -> str:
     )
     rounds = "".join(
         f"<tr><td>{number + 1}</td><td>{part.elapsed:.3g}</td><td>{part.completions:,}</td>"
-        f"<td>{part.ladder.rungs}</td><td>{part.ladder.levels[0]:.4g}</td></tr>"
+        f"<td>{part.ladder.rungs}</td><td>{_level(part.ladder.levels[0])}</td></tr>"
         for number, part in enumerate(run.warmup_rounds)
     )
     warmup = (
@@ -224,6 +226,18 @@ def _kind(problem: Any) -> str:
     return str(getattr(problem, "kind", type(problem).__name__))
 
 
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000.0 else f"{value:.4g}"
+
+
+def _level(level: float) -> str:
+    return "∞" if math.isinf(level) else f"{level:.4g}"
+
+
 def _short(value: object, most: int = 400) -> str:
+    """A setting for people: few digits, and no tables of numbers. The store has them all."""
     text = " ".join(str(value).split())
+    text = re.sub(r"array\((\[\[.*\]\])\)", r"…", text)
+    text = re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
+    text = re.sub(r", \w+=None", "", text)
     return text if len(text) <= most else text[: most - 1] + "…"

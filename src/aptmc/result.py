@@ -13,7 +13,7 @@ import numpy as np
 from aptmc.advice import Advice, advise, describe, vital_signs
 from aptmc.backends import Backend
 from aptmc.backends.session import Overhead, Usage
-from aptmc.chain import ACCEPTED, FAILURES, HOLD_TIME, SIMULATIONS, WORK, value_column
+from aptmc.chain import ACCEPTED, FAILURES, HOLD_TIME, SIMULATIONS, value_column
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.coordinator import Coordinator, mean_per_move
 from aptmc.diagnostics import (
@@ -27,17 +27,18 @@ from aptmc.diagnostics import (
 )
 from aptmc.errors import InputError, StopReason, StoreDamaged
 from aptmc.event_log import Events
+from aptmc.exports import to_dataframe, to_inference_data, to_netcdf
 from aptmc.kernels import Kernel
 from aptmc.kernels.base import STEPS
-from aptmc.keys import MOVE, Key, first_number
+from aptmc.keys import Key
 from aptmc.ladder import Ladder
-from aptmc.moves import Mover, Order
 from aptmc.pools import Pools
 from aptmc.problem import Problem
 from aptmc.record import Record
+from aptmc.rerun import Rerun, Trace, rerun
 from aptmc.schedule import Schedule
 from aptmc.store import DiskStore, Draws, Store, joined
-from aptmc.tree import eager_tree, lazy_tree, sources, values_of
+from aptmc.tree import eager_tree, lazy_tree
 from aptmc.warmup import Round, WarmUp
 
 if TYPE_CHECKING:
@@ -298,39 +299,15 @@ class Run:
 
     def to_dataframe(self, rung: int = 0) -> pandas.DataFrame:
         """All draws of a rung as a table of pandas, with chain, time and statistics."""
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("tables need pandas: pip install pandas") from None
-
-        frames = []
-        for number, draws in enumerate(self.chains(rung)):
-            columns = {"chain": np.full(draws.time.size, number)}
-            for variables in sources(self).values():
-                columns |= {name: values_of(draws, source) for name, source in variables.items()}
-            frames.append(pandas.DataFrame(columns))
-        return pandas.concat(frames, ignore_index=True)
+        return to_dataframe(self, rung)
 
     def to_netcdf(self, path: str | os.PathLike[str]) -> None:
         """Write the draws to a netCDF file, in ArviZ's layout."""
-        try:
-            self.draws.load().to_netcdf(path)
-        except (ImportError, ValueError) as error:
-            raise InputError(
-                f"netCDF files need another package ({error}): pip install 'aptmc[netcdf]'"
-            ) from error
+        to_netcdf(self.draws, path)
 
     def to_inference_data(self) -> Any:
         """The draws as `InferenceData` of the older ArviZ, where that is installed."""
-        try:
-            from arviz import InferenceData
-        except ImportError:
-            raise InputError(
-                "InferenceData belongs to ArviZ before version 1: pip install 'arviz<1'; with the "
-                "newer one use run.draws as it is"
-            ) from None
-        groups = {name: node.to_dataset() for name, node in self.draws.load().children.items()}
-        return InferenceData(**groups)
+        return to_inference_data(self.draws)
 
     def report(
         self, path: str | os.PathLike[str] = "report.html", *, beside: Run | None = None
@@ -356,67 +333,5 @@ class Run:
         :param move: its random key, as errors and `run.in_flight` name it
         :param compiled: False runs it in plain Python, for a debugger
         """
-        settings = self.settings
-        if not isinstance(settings.problem, Problem):
-            raise InputError(
-                "a stored run holds no functions to compute with: give the problem, "
-                "aptmc.open(store, problem)"
-            )
-        if not isinstance(settings.kernel, Kernel):
-            raise InputError(
-                f"this run used a kernel of its own, {settings.kernel}, which a store does not hold"
-            )
-        rung = int(self._machine.rung[move.chain]) if self._has_chain(move) else -1
-        before = self._state_before(move)
-        level, tuning = float(self._machine.level[rung]), self._tuning[rung]
-        mover = Mover(settings.problem, settings.kernel, settings.seed, compiled=compiled)
-        outcome = mover.compute(Order(move, rung, level, tuning, before))
-        columns = [*settings.problem.names, settings.problem.value_name]
-        return Rerun(
-            rung,
-            dict(zip(columns, before.tolist(), strict=False)),
-            dict(zip(columns, outcome.state.tolist(), strict=False)),
-            accepted=int(outcome.info[ACCEPTED]),
-            simulations=int(outcome.info[SIMULATIONS]),
-            work=float(outcome.info[WORK]),
-        )
-
-    def _has_chain(self, move: Key) -> bool:
-        return 0 <= move.chain < self._machine.rung.size and move.purpose == MOVE
-
-    def _state_before(self, move: Key) -> Floats:
-        """The state from which a move started."""
-        machine, record = self._machine, self._record
-        if not self._has_chain(move) or move.seed != self.settings.seed:
-            raise InputError(f"{move!r} is no move of this run, whose seed is {self.settings.seed}")
-        chain = move.chain
-        if not machine.waiting[chain] and machine.moves[chain] == move.number:
-            state: Floats = machine.states[machine.replica[chain]]
-            return state
-        if not record.wanted[chain] or record.thin > 1:
-            raise InputError(
-                "the state from which this move started was not kept: use keep='all' and thin=1, "
-                "or aptmc.replay the whole run"
-            )
-        draws = self._store.draws(chain, machine.states.shape[1])
-        local = np.flatnonzero(~draws.exchanged)
-        turn = move.number - first_number(machine.epoch) - 1
-        if not 0 <= turn < local.size:
-            raise InputError(f"chain {chain} has made {local.size} moves; there is no {move!r}")
-        if local[turn] > 0:
-            before: Floats = draws.state[local[turn] - 1]
-            return before
-        assert self._first_states is not None
-        first: Floats = self._first_states[chain]
-        return first
-
-
-class Rerun(NamedTuple):
-    """A move that was computed again."""
-
-    rung: int
-    before: dict[str, float]
-    after: dict[str, float]
-    accepted: int  # local steps
-    simulations: int
-    work: float
+        trace = Trace(self._machine, self._record, self._store, self._tuning, self._first_states)
+        return rerun(self.settings, trace, move, compiled=compiled)

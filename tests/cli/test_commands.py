@@ -14,9 +14,12 @@ import pytest
 
 import aptmc
 from aptmc.__about__ import __version__
-from aptmc.cli import doctor, looking, main, reproducing, running
+from aptmc.backends.control import WorkerStatus
+from aptmc.cli import doctor, looking, main, reproducing, running, watching
 from aptmc.cli.main import DIFFERENT, FAILED, GOOD, INTERRUPTED, MISUSED
+from aptmc.clock import time_of_day
 from aptmc.errors import StopReason
+from aptmc.status import STATUS, Status, read_status, remove_status, write_status
 from aptmc.stored import Replay
 from tests.support import seen
 
@@ -160,24 +163,69 @@ def test_to_watch_a_run_that_is_over_ends(store: str, capsys: Captured) -> None:
     assert capsys.readouterr().out.endswith("the budget was spent\n")
 
 
+def running_store(store: str, monkeypatch: pytest.MonkeyPatch) -> aptmc.Run:
+    """A stored run as if it went on."""
+    run = aptmc.open(store)
+    run._usage = run._usage._replace(stopped=StopReason.STILL_RUNNING)
+    monkeypatch.setattr(aptmc, "open", lambda _: run, raising=False)
+    return run
+
+
 def test_watching_goes_on_until_the_run_ends(
     store: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    run, waited = aptmc.open(store), []
-    run._usage = run._usage._replace(stopped=StopReason.STILL_RUNNING)
+    run, waited = running_store(store, monkeypatch), []
+    monkeypatch.setattr(watching, "being_written", lambda _: True)
 
     def pause(seconds: float) -> None:
         waited.append(seconds)
         if len(waited) == 3:
             run._usage = run._usage._replace(stopped=StopReason.INTERRUPTED)
 
-    monkeypatch.setattr(looking, "pause", pause)
-    monkeypatch.setattr(aptmc, "open", lambda _: run, raising=False)
+    monkeypatch.setattr(watching, "pause", pause)
     assert main(["watch", store]) == GOOD
     lines = capsys.readouterr().out.splitlines()
     assert len(waited) == 3
     assert len(lines) == 5
     assert lines[-1] == "aptmc: interrupted from the keyboard"
+
+
+def test_a_run_whose_process_was_killed_is_told_apart(
+    store: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    running_store(store, monkeypatch)
+    assert main(["watch", store]) == GOOD
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("aptmc: the process that computed it has gone; to go on, aptmc resume ")
+    assert main(["watch", store, "--json"]) == GOOD
+    assert json.loads(capsys.readouterr().out)["stopped"] == "gone"
+
+
+def test_what_each_processor_does_is_seen_from_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    store = seen.stored(tmp_path)
+    running_store(str(store), monkeypatch)
+    stuck = WorkerStatus(1, 4711, 3, 2, 75.0)
+    status = Status(time_of_day() - 30.0, 100.0, 600.0, 3, 10, [stuck])
+    write_status(store, status)
+    assert read_status(store) == status
+    assert main(["watch", str(store), "--once"]) == GOOD
+    text = capsys.readouterr().out
+    assert "processor 2 at one move for 75 s" in text
+    assert "warm-up 3/10" in text
+    assert "no news for 30 s" in text
+    assert main(["watch", str(store), "--json"]) == GOOD
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found["workers"] == [stuck._asdict()]
+    assert found["moves"] == 474
+    # Half a note, or one by another version, is none.
+    for text in ("{", "{}", "[]", '{"workers": [{}]}'):
+        (store / STATUS).write_text(text)
+        assert read_status(store) is None
+    remove_status(store)
+    assert read_status(store) is None
+    write_status(store / "absent", status)  # what cannot be written is no error
 
 
 @pytest.mark.parametrize("command", [["summary"], ["report"], ["watch", "--once"]])

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.patches import StepPatch
+from scipy import stats
 
 import aptmc
 from aptmc import plots
@@ -93,6 +95,37 @@ def test_a_reference_density_is_drawn_as_it_is(run: aptmc.Run) -> None:
     assert line.get_ydata() == pytest.approx(0.1 * np.asarray(line.get_xdata()) ** 2)
 
 
+def test_reference_draws_are_an_outline_over_the_same_bins(either: aptmc.Run) -> None:
+    draws = np.random.default_rng(1).normal(1.0, 1.0, 5000)
+    panel = plots.marginals(either, reference={"a": np.append(draws, [1e6] * 5000)}).axes[0]
+    (outline,) = (patch for patch in panel.patches if isinstance(patch, StepPatch))
+    heights, edges, _ = outline.get_data()
+    bars = [bar for bar in panel.patches if not isinstance(bar, StepPatch)]
+    assert edges[:-1] == pytest.approx([bar.get_x() for bar in bars])
+    # Half of them are elsewhere, and show as missing.
+    assert 0.4 < (heights * np.diff(edges)).sum() <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ({"c": [1.0]}, "there is no parameter 'c': there are a, b"),
+        ({"a": []}, "the reference of a must be a density or an array of finite draws, got"),
+        ({"a": "text"}, "must be a density or an array of finite draws, got 'text'"),
+    ],
+)
+def test_a_reference_that_is_none_is_refused(run: aptmc.Run, reference, message: str) -> None:
+    with pytest.raises(aptmc.InputError, match=message):
+        plots.marginals(run, reference=reference)
+
+
+def test_one_draw_far_out_leaves_room_for_the_others(run: aptmc.Run) -> None:
+    _, _, cloud, _ = plots.pairs(run).axes
+    for limits, name in ((cloud.get_xlim(), "a"), (cloud.get_ylim(), "b")):
+        low, high = np.quantile(run.series(name)[0], [0.001, 0.999])
+        assert limits == pytest.approx((low - 0.05 * (high - low), high + 0.05 * (high - low)))
+
+
 def test_pairs_show_clouds_and_correlations(either: aptmc.Run) -> None:
     a, b = (either.series(name)[0] for name in "ab")
     panels = np.reshape(np.array(plots.pairs(either).axes, dtype=object), (2, 2))
@@ -130,6 +163,28 @@ def test_levels_mark_the_median_of_each_rung(either: aptmc.Run) -> None:
     medians = [line.get_ydata()[0] for line in panel.lines if line.get_marker() == "o"]
     expected = [np.median(either.chains(rung)[0].state[:, 2]) for rung in range(seen.RUNGS)]
     assert medians == pytest.approx(expected)
+
+
+def test_distances_are_on_a_logarithmic_scale_and_times_are_counted_in_millions() -> None:
+    def simulated_distance(theta, rng, tolerance):
+        return abs(theta[0]) + rng.standard_exponential()
+
+    problem = aptmc.Abc.early(simulated_distance, aptmc.Prior(x=stats.norm(0, 3)))
+    run = seen.sample(
+        problem,
+        ladder=aptmc.Ladder.tolerances([2.0, 4.0, 8.0, np.inf]),
+        kernel=aptmc.OneHit(1.0),
+        budget=3e8,
+        schedule=aptmc.Anytime(every=5e6),
+        on=aptmc.VirtualTime(2, hold=lambda theta, rung, rng: rng.exponential(2e6)),
+    )
+    (panel,) = plots.levels(run).axes
+    assert panel.get_yscale() == "log"
+    panel = plots.timeline(run).axes[0]
+    assert panel.get_xlabel() == "time, million units of virtual time"
+    panel.figure.draw_without_rendering()
+    shown = [float(text.get_text()) for text in panel.get_xticklabels()]
+    assert 50 < min(shown) < max(shown) < 300
 
 
 # --- mixing -------------------------------------------------------------------------------------

@@ -144,14 +144,13 @@ def early_array(theta, rng, tolerance):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: with_data(takes_no_generator),
         lambda: with_data(gives_text),
         lambda: with_data(distance=array_distance),
         lambda: aptmc.Abc.early(early_array, PRIOR),
         lambda: aptmc.Abc.early(early_array, PRIOR, on_error="reject"),
         lambda: aptmc.Abc.early(simulated_distance, PRIOR, counts_work=True),
     ],
-    ids=["arguments", "text", "distance", "early", "early, reject", "no work"],
+    ids=["text", "distance", "early", "early, reject", "no work"],
 )
 def test_compiled_functions_that_do_not_fit_are_refused_by_name(make) -> None:
     problem = make()
@@ -159,6 +158,13 @@ def test_compiled_functions_that_do_not_fit_are_refused_by_name(make) -> None:
         sample(problem)
     with pytest.raises(aptmc.InputError, match=r"^simulate.* cannot be compiled together"):
         aptmc.rejection(problem, 1.0, simulations=10, seed=1)
+
+
+def test_compiled_functions_with_other_arguments_are_refused_at_once() -> None:
+    with pytest.raises(
+        aptmc.InputError, match=r"^simulate is called as simulate\(theta, rng\), but"
+    ):
+        with_data(takes_no_generator)
 
 
 def never(*arguments):

@@ -106,7 +106,8 @@ def make_parser() -> argparse.ArgumentParser:
     watch = commands.add_parser("watch", help="look at a run in another terminal")
     watch.add_argument("store")
     watch.add_argument("--once", action="store_true", help="one look, then leave")
-    watch.set_defaults(module="looking")
+    watch.add_argument("--json", action="store_true", help="one look, for programs to read")
+    watch.set_defaults(module="watching")
 
     reproduce = commands.add_parser("reproduce", help="the paper's figures and tables, and ours")
     reproduce.add_argument("experiment", choices=["gamma", "normal", "lotka-volterra"])

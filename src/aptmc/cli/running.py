@@ -68,12 +68,12 @@ def as_json(result: Run) -> dict[str, object]:
         "stopped": result.stopped.name.lower(),
         "elapsed": result.elapsed,
         "completions": result.completions,
-        "utilisation": _known(result.utilisation),
+        "utilisation": known(result.utilisation),
         "round_trips": result.round_trips,
         "seed": result.settings.seed,
         "levels": [str(level) for level in result.settings.ladder.levels],
         "posterior": {
-            name: {column: _known(value) for column, value in row.items()}
+            name: {column: known(value) for column, value in row.items()}
             for name, row in result.summary().to_dict().items()
         },
         "advice": [
@@ -83,6 +83,6 @@ def as_json(result: Run) -> dict[str, object]:
     }
 
 
-def _known(value: Any) -> Any:
+def known(value: Any) -> Any:
     """JSON has no word for what is not a number."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -115,7 +115,8 @@ class Summary(Mapping[str, ParameterSummary]):
     def _lines_below(self) -> list[str]:
         notes = []
         sizes = {(row.draws, row.chains) for row in self.rows.values()}
-        time = f"{_significant(self.elapsed)} {self.unit}"
+        words = self.unit if self.unit == "s" else f"{self.unit}s of time"
+        time = f"{_significant(self.elapsed)} {words}"
         for draws, chains in sizes if len(sizes) == 1 else ():
             plural = "" if chains == 1 else "s"
             notes.append(f"{draws} draws on {chains} chain{plural} of the coldest rung in {time}")

@@ -14,8 +14,8 @@ from aptmc.plots.style import (
     VERMILLION,
     WIDTH,
     figure,
+    label_time,
     rung_colours,
-    time_unit,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def index_process(run: Run) -> Figure:
             panel.set_ylim(rungs - 0.5, -0.5)
             panel.set_ylabel("rung")
             panel.set_title(f"state {number}")
-        axes[-1].set_xlabel(f"time, {time_unit(run)}")
+        label_time(axes[-1], run, run.elapsed)
     return new
 
 
@@ -85,6 +85,7 @@ def levels(run: Run) -> Figure:
     """
     settings = run.settings
     rungs, column = settings.ladder.rungs, value_column(settings.problem.dimension)
+    lowest = np.inf
     with figure(2.6, min(WIDTH, 2.2 + 0.35 * rungs)) as new:
         panel = new.subplots()
         for rung, colour in enumerate(rung_colours(rungs)):
@@ -93,6 +94,7 @@ def levels(run: Run) -> Figure:
             if values.size == 0:
                 continue
             low, first, middle, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95])
+            lowest = min(lowest, low)
             panel.plot([rung] * 2, [low, high], color="#333333", linewidth=0.8)
             panel.plot([rung] * 2, [first, third], color=colour, linewidth=6)
             panel.plot([rung], [middle], "o", color="white", markersize=2.5)
@@ -102,6 +104,8 @@ def levels(run: Run) -> Figure:
                 label="tolerance",
             )  # fmt: skip
             panel.legend(loc="upper left")
+            if lowest > 0.0:  # from the coldest rung to the prior it may be a factor of thousands
+                panel.set_yscale("log")
         panel.set_xticks(range(rungs))
         panel.set_xlabel("rung")
         panel.set_ylabel(settings.problem.value_name.replace("_", " "))

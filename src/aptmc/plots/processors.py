@@ -9,7 +9,16 @@ import numpy.typing as npt
 
 from aptmc.errors import InputError
 from aptmc.event_log import TAKEN, Events, joined_events
-from aptmc.plots.style import BLUE, DARK, VERMILLION, WIDTH, figure, rung_colours, time_unit
+from aptmc.plots.style import (
+    BLUE,
+    DARK,
+    VERMILLION,
+    WIDTH,
+    figure,
+    label_time,
+    rung_colours,
+    time_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,9 +64,11 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
             panel.set_yticks(range(count), [f"{row + 1}" for row in range(count)])
             panel.set_ylabel("processor")
             panel.set_xlim(window)
+            label_time(panel, run, run.elapsed)
+            if panel is not axes[-1]:
+                panel.set_xlabel("")
             kind = type(run.settings.schedule).__name__
             panel.set_title(f"{kind}: {run.utilisation:.0%} of the time inside moves")
-        axes[-1].set_xlabel(f"time, {time_unit(runs[-1])}")
         _add_key(new, axes, rungs)
     return new
 
@@ -184,7 +195,7 @@ def utilisation(*runs: Run) -> Figure:
             panel.plot(middle, busy, color=colour, label=type(run.settings.schedule).__name__)
         panel.set_ylim(0.0, 1.05)
         panel.set_ylabel("share inside moves")
-        panel.set_xlabel(f"time, {time_unit(runs[0])}")
+        label_time(panel, runs[0], max(run.elapsed for run in runs))
         if len(runs) > 1:
             panel.legend(loc="lower left")
     return new

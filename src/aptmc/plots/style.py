@@ -67,3 +67,15 @@ def time_unit(run: Run) -> str:
     """In what the time of a run is measured, for a label."""
     unit = run.settings.on.time_unit
     return "s" if unit == "s" else "units of virtual time"
+
+
+def label_time(panel: Any, run: Run, latest: float) -> None:
+    """Label an axis of time; large numbers are counted in thousands or millions."""
+    words, size = "", 1.0
+    for name, least in (("thousand ", 1e3), ("million ", 1e6)):
+        # In thousands only where that saves many digits.
+        if latest >= 100.0 * least:
+            words, size = name, least
+    if size > 1.0:
+        panel.xaxis.set_major_formatter(lambda value, _: f"{value / size:.12g}")
+    panel.set_xlabel(f"time, {words}{time_unit(run)}")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from aptmc.chain import value_column
 from aptmc.checks import numbers, whole_number
-from aptmc.compiled import Floats, compiled_like, is_compiled
+from aptmc.compiled import Floats, compiled_like, compiler_words, is_compiled
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.prior import Prior
@@ -167,7 +167,7 @@ class Abc(Problem):
                 raise InputError(
                     f"{self.function_name} and what is applied to its result cannot be compiled "
                     "together: check what each takes and returns, or leave out @njit to have them "
-                    f"called from Python. numba says: {error}"
+                    f"called from Python. numba says: {compiler_words(error)}"
                 ) from error
 
         def simulate_into(row: Floats, rng: np.random.Generator, tolerance: float) -> float:

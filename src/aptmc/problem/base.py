@@ -80,10 +80,8 @@ def check_function(function: object, name: str, arguments: str = "theta") -> Non
     """
     if not callable(function):
         raise InputError(f"{name} must be a function of the parameters, got {function!r}")
-    if hasattr(function, "py_func"):  # numba says it all when it compiles
-        return
     try:
-        signature = inspect.signature(function)
+        signature = inspect.signature(getattr(function, "py_func", function))
     except (TypeError, ValueError):  # of some functions in C nobody knows
         return
     try:

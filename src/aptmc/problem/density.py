@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from aptmc.chain import log_prior_column, value_column
-from aptmc.compiled import Floats
+from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem
 
@@ -79,6 +80,12 @@ def checked_call(
     try:
         # A copy, so that a function which changes its argument does no harm.
         value = function(theta.copy())
+    except NumbaError as error:
+        raise MoveFailed(
+            f"{name} cannot be compiled for theta, an array of floats: {compiler_words(error)}; "
+            "mend it, or leave out @njit to have it called from Python,",
+            parameters,
+        ) from error
     except Exception as error:
         raise MoveFailed(f"{name} raised {type(error).__name__}: {error}", parameters) from error
     return single_number(value, name, parameters)

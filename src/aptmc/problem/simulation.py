@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba.core.errors import NumbaError
 
 from aptmc.chain import state_width, value_column
-from aptmc.compiled import Floats, Generator
+from aptmc.compiled import Floats, Generator, compiler_words
 
 
 def simulation_model(row: Floats, rng: Generator, tolerance: float) -> float:
@@ -137,6 +138,11 @@ def _as_it_is() -> Callable[..., Any]:
 def _call(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
+    except NumbaError as error:
+        raise SimulationFailed(
+            f"{name} cannot be compiled for what it is given: {compiler_words(error)}; mend it, or "
+            "leave out @njit to have it called from Python,"
+        ) from error
     except Exception as error:
         raise SimulationFailed(f"{name} raised {type(error).__name__}: {error}") from error
 

@@ -30,6 +30,7 @@ class Glance(NamedTuple):
     workers: list[WorkerStatus]
     round: int | None  # of the warm-up, from 1; None when it is over
     rounds: int
+    silence: float = 0.0  # seconds since there was news of the run, if it is seen from outside
 
     @property
     def share(self) -> float:

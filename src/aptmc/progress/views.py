@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 REFRESH = 0.25  # seconds, where one looks at it all the time
 LINE_EVERY = 10.0  # seconds, in a log
 LONG = 60.0  # a move under way for so many seconds is marked
+QUIET = 10.0  # a run that tells something every second is marked when it has not for so long
 MOST_WORKERS = 16
 BARS = " ▁▂▃▄▅▆▇█"
 
@@ -153,6 +154,8 @@ def one_line(glance: Glance) -> str:
         parts.append(f"{glance.utilisation:.0%} busy")
     stuck = [worker for worker in glance.workers if worker.seconds > LONG]
     parts += [f"processor {one.processor + 1} at one move for {one.seconds:.0f} s" for one in stuck]
+    if glance.silence > QUIET:
+        parts.append(f"no news for {duration_text(glance.silence)}")
     return ", ".join(parts)
 
 
@@ -174,6 +177,9 @@ def picture(glance: Glance) -> RenderableType:
         lines.append(Text(ladder_text(glance), no_wrap=True, overflow="ellipsis"))
     if glance.workers:
         lines.append(_workers(glance))
+    if glance.silence > QUIET:
+        words = f"no news from the run for {duration_text(glance.silence)}"
+        lines.append(Text(words, style="bold red"))
     return Group(*lines)
 
 

@@ -1,9 +1,10 @@
 """Stores: what is kept of a run."""
 
 from aptmc.store.base import Draws, Rows, Store, joined, no_draws
-from aptmc.store.disk import Checkpoint, DiskStore
+from aptmc.store.disk import Checkpoint, DiskStore, being_written
 from aptmc.store.memory import MemoryStore
 
 __all__ = [
-    "Checkpoint", "DiskStore", "Draws", "MemoryStore", "Rows", "Store", "joined", "no_draws",
+    "Checkpoint", "DiskStore", "Draws", "MemoryStore", "Rows", "Store", "being_written",
+    "joined", "no_draws",
 ]  # fmt: skip

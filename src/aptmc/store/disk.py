@@ -368,5 +368,20 @@ def _locked(path: Path) -> int:
     return descriptor
 
 
+def being_written(path: Path) -> bool:
+    """Whether some process holds the lock of a store: one that was killed does not."""
+    try:
+        descriptor = os.open(path / LOCK, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _block(rows: Rows) -> Block:
     return {"chain": rows.chain, **rows.draws._asdict()}

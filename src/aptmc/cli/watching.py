@@ -1,0 +1,135 @@
+"""A live view of a run that another process computes."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+
+import aptmc
+from aptmc.cli.main import GOOD
+from aptmc.cli.running import known
+from aptmc.clock import pause
+from aptmc.errors import StopReason
+from aptmc.progress import Glance, choose_view
+from aptmc.result import Run
+from aptmc.status import Status, read_status
+from aptmc.store import being_written
+from aptmc.store.disk import CHECKPOINTS
+from aptmc.warmup.tuner import ROUNDS
+
+BETWEEN_LOOKS = 1.0  # seconds
+
+
+def watch(options: Namespace) -> int:
+    """Look again and again, until the run has ended."""
+    store = Path(options.store)
+    look = Look(store)
+    if options.json:
+        print(json.dumps(as_json(look)))
+        return GOOD
+    view = choose_view(wanted=True, stream=sys.stdout)
+    assert view is not None
+    last_words = "not watched any longer; the run goes on"
+    try:
+        while True:
+            view.show(look.glance)
+            if look.has_ended:
+                last_words = look.last_words
+                break
+            if options.once:
+                break
+            pause(BETWEEN_LOOKS)
+            look = Look(store, look)
+    finally:
+        view.close(last_words)
+    return GOOD
+
+
+class Look:
+    """A look at a store."""
+
+    def __init__(self, store: Path, before: Look | None = None) -> None:
+        """Read what is new: checkpoints come every few seconds, and have many draws."""
+        self.store = store
+        # In this order: whoever has let go of the store has left its last checkpoint there.
+        is_being_written = being_written(store)
+        self.stamp = _stamp(store)
+        self.run: Run
+        self._stored: Glance
+        if before is not None and before.stamp == self.stamp:
+            self.run, self._stored = before.run, before._stored
+        else:
+            self.run = aptmc.open(store)
+            self._stored = glance_at(self.run)
+        status = read_status(store)
+        self.glance = self._stored if status is None else with_status(self._stored, status)
+        self.has_gone = not is_being_written and self.run.stopped is StopReason.STILL_RUNNING
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen here."""
+        return self.has_gone or self.run.stopped is not StopReason.STILL_RUNNING
+
+    @property
+    def last_words(self) -> str:
+        """How it ended."""
+        if self.has_gone:
+            again = f"aptmc resume {self.store} PROBLEM --budget ..."
+            return f"the process that computed it has gone; to go on, {again}"
+        return str(self.run.stopped)
+
+
+def _stamp(store: Path) -> list[int]:
+    """Changes with every checkpoint."""
+    files = [store / name for name in CHECKPOINTS]
+    return [file.stat().st_mtime_ns for file in files if file.exists()]
+
+
+def as_json(look: Look) -> dict[str, object]:
+    """A look for programs."""
+    said = look.glance._asdict()
+    said["levels"] = [str(level) for level in look.glance.levels]
+    said["swap_rates"] = [known(rate) for rate in look.glance.swap_rates.tolist()]
+    said["workers"] = [worker._asdict() for worker in look.glance.workers]
+    stopped = "gone" if look.has_gone else look.run.stopped.name.lower()
+    return {"stopped": stopped} | {name: known(value) for name, value in said.items()}
+
+
+def glance_at(run: Run) -> Glance:
+    """What a stored run shows, as it was at its last checkpoint."""
+    rounds = run.warmup_rounds
+    is_warming_up = run.completions == 0 and bool(rounds)
+    effective = [row.ess for row in run.summary().values()]
+    warmup = sum(part.elapsed for part in rounds)
+    return Glance(
+        elapsed=run.elapsed + warmup,
+        budget=run.settings.budget,
+        unit=run.settings.on.time_unit,
+        draws=sum(draws.time.size for draws in run.chains()),
+        effective=float(np.nanmin(effective)) if np.isfinite(effective).any() else math.nan,
+        moves=run.completions,
+        utilisation=run.utilisation,
+        levels=run.settings.ladder.levels,
+        swap_rates=run.swap_rates.neighbours,
+        workers=[],
+        round=len(rounds) + 1 if is_warming_up else None,
+        rounds=ROUNDS,
+    )
+
+
+def with_status(glance: Glance, status: Status) -> Glance:
+    """The same with what the run has told since."""
+    glance = glance._replace(
+        workers=status.workers,
+        round=status.round,
+        rounds=status.rounds,
+        silence=status.age,
+    )
+    if glance.unit == "s":
+        return glance._replace(elapsed=status.elapsed, budget=status.budget)
+    return glance
