@@ -33,9 +33,7 @@ def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
             stream.flush()
 
 
-def answer(
-    message: bytes, mover: Mover, wire: Wire, interruption: type[BaseException]
-) -> bytes:
+def answer(message: bytes, mover: Mover, wire: Wire, interruption: type[BaseException]) -> bytes:
     """Compute an order, from bytes to bytes.
 
     :param interruption: what may break off a move and is no fault of the user's function
@@ -50,9 +48,7 @@ def answer(
     return wire.failure_bytes(order.key, outcome, began, ended)
 
 
-def _compute(
-    mover: Mover, order: Order, interruption: type[BaseException]
-) -> Outcome | AptmcError:
+def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> Outcome | AptmcError:
     """The outcome, or the failure with a note of where in the user's code it happened."""
     try:
         return mover.compute(order)
