@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from aptmc.backends.control import Control
 from aptmc.backends.session import Session, UnderWay
@@ -36,7 +36,7 @@ class _Move(NamedTuple):
 class PickUp:
     """Moves of an earlier shift, on the way to being as old as they were."""
 
-    def __init__(self, session: Session, control: Control, workforce: Workforce) -> None:
+    def __init__(self, session: Session, control: Control, workforce: Workforce[Any]) -> None:
         self._session, self._control, self._workforce = session, control, workforce
         self.replies: list[tuple[Worker, Reply]] = []  # of moves that are done already
         self._to_start: list[_Move] = []  # the oldest last

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import final
+from typing import Any, final
 
 from aptmc.backends.session import Session
 from aptmc.backends.workforce import Workforce
@@ -47,7 +47,7 @@ class Here(Computing):
 class ByWorkers(Computing):
     """Worker processes: moves that were under way at the same time are so again."""
 
-    def __init__(self, session: Session, workforce: Workforce, processors: int) -> None:
+    def __init__(self, session: Session, workforce: Workforce[Any], processors: int) -> None:
         self._session, self._workforce = session, workforce
         self._outcomes: dict[int, Outcome] = {}  # by chain
         for processor in range(processors):

@@ -1,11 +1,11 @@
-"""A shift: one run of a session on worker processes, from first states to the end of the budget."""
+"""A shift: one run of a session on a workforce, from first states to the end of the budget."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Shift(Crew):
         budget: float,
         end: float,
         control: Control,
-        workforce: Workforce,
+        workforce: Workforce[Any],
         choose_units: Callable[[ComputeTimed], Units],
         idle_since: float,
         startup_before: float = 0.0,
@@ -120,7 +120,8 @@ class Shift(Crew):
         self.session.tuning[:, STEPS] = progress.units.steps
         movers = int(self.session.machine.is_mover.sum())
         # Workers may have been added meanwhile.
-        self.ahead = progress.units.ahead if 2 * len(self.workforce.workers) < movers else 0
+        fits = (movers - 1) // len(self.workforce.workers) - 1
+        self.ahead = max(min(progress.units.ahead, fits), 0)
 
     def end_earlier_moves(self) -> None:
         """Free the workers of what belongs to an earlier shift.
@@ -188,6 +189,7 @@ class Shift(Crew):
                     session.machine.passed[0] > barriers
                 ):
                     self.give_work_to_idle(time)
+            self.follow_cluster()
             if self.clock.now() >= self.control.due:
                 self.note_under_way()
             self.control.serve(self)
@@ -207,6 +209,18 @@ class Shift(Crew):
                 under_way[order.key.chain] = UnderWay(worker.processor, age)
                 age = 0.0  # the others wait
         self.session.progress.under_way = under_way
+
+    def follow_cluster(self) -> None:
+        """Places that came are taken, by new workers; who lost its place goes after its moves."""
+        if self.session.machine.completed.size > 1:
+            return  # processors belong to pools: none may be left without
+        for worker in self.workforce.crowded():
+            if not worker.is_leaving and self.staying() > 1:
+                worker.is_leaving = True
+                self.let_go(worker)
+        for _ in range(self.workforce.vacancies()):
+            if self.has_room():
+                self.take_in()
 
     def now(self) -> float:
         """The session's time."""
@@ -322,18 +336,31 @@ class Shift(Crew):
 
     def add_worker(self) -> int:
         """One more, unless too few chains would be left waiting."""
-        machine, workers = self.session.machine, self.workforce.workers
+        machine = self.session.machine
         if machine.completed.size > 1:
             raise InputError(
                 "workers can be added only where all share one queue: use pools=aptmc.Shared()"
             )
-        movers = int(machine.is_mover.sum())
-        staying = sum(not worker.is_leaving for worker in workers.values())
-        if machine.plan.moves_per_barrier == 0 and (staying + 1) * (1 + self.ahead) >= movers:
+        self.workforce.check_growth()
+        if not self.has_room():
             raise InputError(
-                f"with {staying + 1} workers none of the {movers} chains would be left waiting "
-                "to be exchanged: use chains_per_rung=2, say"
+                f"with {self.staying() + 1} workers none of the {int(machine.is_mover.sum())} "
+                "chains would be left waiting to be exchanged: use chains_per_rung=2, say"
             )
+        return self.take_in()
+
+    def has_room(self) -> bool:
+        """Whether some chains would be left waiting if there was one worker more."""
+        machine = self.session.machine
+        in_flight = (self.staying() + 1) * (1 + self.ahead)
+        return machine.plan.moves_per_barrier > 0 or in_flight < machine.is_mover.sum()
+
+    def staying(self) -> int:
+        """How many workers were not asked to leave."""
+        return sum(not worker.is_leaving for worker in self.workforce.workers.values())
+
+    def take_in(self) -> int:
+        """One more worker, who gets work at once."""
         processor = self.busy.size
         self.busy = np.append(self.busy, 0.0)
         self.arrived = np.append(self.arrived, self.clock.now())
@@ -357,7 +384,7 @@ class Shift(Crew):
         worker = staying[-1]
         worker.is_leaving = True
         self.let_go(worker)
-        return worker.processor
+        return int(worker.processor)
 
     def let_go(self, worker: Worker) -> None:
         """A worker that was asked to leave does so when it has nothing left to do."""
