@@ -18,6 +18,8 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full length")
     parser.add_argument("--runs", type=int, help="independent runs (default: 9, 9, 20, 20)")
     parser.add_argument("--cap", type=int, default=1, help="of the races in gain; 0: none")
+    parser.add_argument("--only", default="", help="samplers of gain whose names hold this")
+    parser.add_argument("--processors", type=int, help="rows of gain with so many")
     parser.add_argument("--output", type=Path, default=Path("results/lotka_volterra"))
     parser.add_argument("--again", action="store_true", help="measure what is there already, too")
     options = parser.parse_args()
@@ -37,6 +39,11 @@ def main() -> None:
     else:
         cap = options.cap or None
         chosen = gain.samplers(cap) if options.experiment == "gain" else gain.capped_samplers()
+        chosen = [
+            sampler
+            for sampler in chosen
+            if options.only in sampler.name and options.processors in (None, sampler.processors)
+        ]
         if options.experiment == "gain":
             options.experiment = f"gain_{cap}"
         path = output / f"{options.experiment}.jsonl"

@@ -77,9 +77,11 @@ def samplers(cap: int | None) -> list[Sampler]:
         synchronous(16, two, cap=cap),
         anytime("pairs", 16, two, cap=cap),
         anytime("reassignment", 16, two, cap=cap),
+        anytime("pairs", 16, aptmc.Partitioned(3), cap=cap),
         synchronous(64, six, cap=cap),
         anytime("pairs", 64, six, cap=cap),
         anytime("reassignment", 64, six, cap=cap),
+        anytime("pairs", 64, aptmc.Partitioned(11), cap=cap),
     ]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aptmc.__about__ import __version__
 
 if TYPE_CHECKING:
-    from aptmc.backends import InProcess, Processes, VirtualTime
+    from aptmc.backends import Dask, Futures, InProcess, Processes, Ray, VirtualTime
     from aptmc.errors import (
         AptmcError,
         ExchangeFailed,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from aptmc.stored import open, replay
 
 _HOME = {
-    "backends": ("InProcess", "Processes", "VirtualTime"),
+    "backends": ("Dask", "Futures", "InProcess", "Processes", "Ray", "VirtualTime"),
     "errors": (
         "AptmcError",
         "ExchangeFailed",
@@ -87,7 +87,9 @@ __all__ = [
     "AptmcError",
     "AutoLadder",
     "BetweenPools",
+    "Dask",
     "ExchangeFailed",
+    "Futures",
     "InProcess",
     "InputError",
     "Key",
@@ -103,6 +105,7 @@ __all__ = [
     "Processes",
     "RandomParity",
     "RandomWalk",
+    "Ray",
     "Reassignment",
     "Rule",
     "Run",

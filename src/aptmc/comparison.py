@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from aptmc.errors import RunFailed
 from aptmc.event_log import EventLog
 from aptmc.record import Record
 from aptmc.store import Draws, Rows
@@ -25,7 +26,7 @@ class Comparison:
         self._left: Rows | None = None
 
     def append(self, record: Record, _log: EventLog) -> None:
-        """Compare the next rows."""
+        """Compare the next rows. RunFailed means that they differ, so that no more are needed."""
         chain, draws = rows_in(record)
         position = 0
         while self.difference is None and position < chain.size:
@@ -35,12 +36,14 @@ class Comparison:
                     f"the store ends after draw {self.compared}, and the run computed again does "
                     "not"
                 )
-                return
+                break
             count = min(chain.size - position, known.chain.size)
             part = slice(position, position + count)
             self._compare(Rows(chain[part], draws.rows(part)), _first(known, count))
             self._left = _after(known, count)
             position += count
+        if self.difference is not None:
+            raise RunFailed(self.difference)
 
     def finish(self) -> str | None:
         """The first difference, also if the store holds more."""

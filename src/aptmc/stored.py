@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, final
 
@@ -204,15 +206,19 @@ def replay(
     store: PathLike,
     problem: Problem,
     *,
+    on: Processes | InProcess | None = None,
     kernel: Kernel | None = None,
     schedule: Schedule | None = None,
 ) -> Replay:
     """Compute a stored run again, from its seed and the log of its events, and compare.
 
     Whatever processors there were, whatever died and was stopped and resumed: given the order of
-    completions every draw is determined, bit for bit. The run begins where the warm-up ended.
+    completions every draw is determined, bit for bit. The run begins where the warm-up ended, and
+    the replay ends at the first difference.
 
     :param problem: what was sampled
+    :param on: who computes: this process, if nothing is said, or as many worker processes as you
+        like, `aptmc.Processes(8)`; moves that were under way at the same time are so again
     :param kernel: the kernel, if it is one of your own
     :param schedule: the schedule, if it has an exchange rule of your own
 
@@ -234,6 +240,11 @@ def replay(
     >>> print(aptmc.replay(store, problem))
     100 moves computed again: 51 draws, all the same
     """
+    if not isinstance(on, Processes | InProcess | None):
+        raise InputError(
+            f"on must be aptmc.Processes(...) or aptmc.InProcess(), got {on!r}: times are those of "
+            "the log, so it makes no difference but in speed"
+        )
     disk, checkpoint = DiskStore.read(Path(store))
     check_same(problem, disk, force=False)
     if not disk.description["log_events"]:
@@ -242,7 +253,7 @@ def replay(
     before = int(checkpoint.notes["backend"]["processors"])
     session = build(disk, checkpoint, tuned, problem, before)
     comparison = Comparison(disk.rows())
-    session = _comparing(session, comparison)
+    session = replace(session, store=comparison.append)
     arrays = checkpoint.arrays
     if "first_states" not in arrays:
         return Replay(0, 0, None)
@@ -253,15 +264,16 @@ def replay(
     until = float(max(times)) if times else 0.0
     difference = None
     try:
-        replay_events(session, events, until)
+        if isinstance(on, Processes):
+            on.check(session)
+            with on.computing(session) as computing:
+                replay_events(session, events, until, computing)
+        else:
+            replay_events(session, events, until)
     except RunFailed as error:
         difference = str(error)
-    session.flush()
+        with suppress(RunFailed):
+            session.flush()  # draws may differ before the event that cannot have happened
     completions = int(session.machine.completed.sum())
-    return Replay(completions, comparison.compared, comparison.finish() or difference)
-
-
-def _comparing(session: Session, comparison: Comparison) -> Session:
-    from dataclasses import replace
-
-    return replace(session, store=comparison.append)
+    difference = comparison.difference or difference or comparison.finish()
+    return Replay(completions, comparison.compared, difference)

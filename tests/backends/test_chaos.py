@@ -19,8 +19,8 @@ from scipy import stats
 import aptmc
 from aptmc import start
 from aptmc.backends.build import build_session
+from aptmc.backends.local_workforce import LocalWorkforce
 from aptmc.backends.replay import replay
-from aptmc.backends.workforce import Workforce
 from aptmc.errors import RunFailed
 from aptmc.event_log import COMPLETED, TAKEN, Events
 from aptmc.kernels.base import STEPS
@@ -196,7 +196,7 @@ def test_another_posterior_would_be_seen(chaos):
 
 def test_moves_drawn_afresh_would_be_seen(monkeypatch):
     """The planted error: what a dead worker was to do is ordered again with other keys."""
-    hire_again = Workforce._hire_again
+    hire_again = LocalWorkforce._hire_again
 
     def hire_again_with_other_keys(workforce, worker):
         worker.orders = deque(
@@ -205,7 +205,7 @@ def test_moves_drawn_afresh_would_be_seen(monkeypatch):
         )
         hire_again(workforce, worker)
 
-    monkeypatch.setattr(Workforce, "_hire_again", hire_again_with_other_keys)
+    monkeypatch.setattr(LocalWorkforce, "_hire_again", hire_again_with_other_keys)
     run, _ = run_in_chaos(kills=4, moves=100)
     assert is_complete(run.events, run)
     assert not same(replayed(run, run.events), draws_of(run))

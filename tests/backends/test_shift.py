@@ -6,8 +6,8 @@ import pytest
 
 import aptmc
 from aptmc.backends.control import Control
-from aptmc.backends.processes import _Workplace
 from aptmc.backends.units import Units, measure_units
+from aptmc.backends.workplace import Workplace as Engine
 from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.keys import MOVE, PILOT
@@ -26,7 +26,7 @@ class Workplace:
         self.control = Control(self.clock)
         self.session, _ = make_session(ANYTIME, 2)
         self.workforce = VirtualWorkforce(self.clock, self.session.mover, seconds, **times)
-        self.engine = _Workplace(units or one_step, self.control, self.workforce, budget)
+        self.engine = Engine(units or one_step, self.control, self.workforce, budget)
 
     def run(self, budget, session=None):
         return self.engine.run(session or self.session, budget)

@@ -15,9 +15,9 @@ from select import select
 import pytest
 
 import aptmc
+from aptmc.backends.local_workforce import LocalWorkforce
 from aptmc.backends.nursery import pack
 from aptmc.backends.wire import Wire
-from aptmc.backends.workforce import Workforce
 from aptmc.clock import WallClock
 from aptmc.errors import StopReason
 from tests.backends.contract import begin, eventually, make_session, same_when_replayed
@@ -86,7 +86,7 @@ def workforce_and_order():
     session.begin()
     wire = Wire(session.seed, session.problem.width, session.tuning.shape[1])
     payload = pack((session.problem, session.kernel), wire)
-    with closing(Workforce(payload, wire, session.problem)) as workforce:
+    with closing(LocalWorkforce(payload, wire, session.problem)) as workforce:
         yield workforce, session.order(session.take_next(0))
 
 

@@ -12,6 +12,7 @@ import zarr
 import aptmc
 from aptmc import start
 from aptmc.comparison import Comparison
+from aptmc.errors import RunFailed
 from aptmc.event_log import empty_log
 from aptmc.record import empty_record, write
 from aptmc.store import table
@@ -54,6 +55,18 @@ def test_ten_thousand_moves_of_four_workers_are_the_same(on_processes):
     assert "all the same" in str(again)
 
 
+def test_many_processors_replay_the_same(on_processes):
+    path, run = on_processes
+    again = aptmc.replay(path, simulators.problem(), on=aptmc.Processes(2))
+    assert again.is_same
+    assert again.completions == run.completions
+
+
+def test_virtual_time_cannot_replay(on_processes):
+    with pytest.raises(aptmc.InputError, match=r"on must be aptmc.Processes\(...\) or"):
+        aptmc.replay(on_processes[0], simulators.problem(), on=aptmc.VirtualTime(2))
+
+
 def changed_chunk(path, name, row, bit=0):
     """Write a chunk with one bit changed, and a checksum that fits."""
     array = zarr.open_array(path / "draws" / name, mode="r+")
@@ -83,6 +96,7 @@ def test_a_draw_of_real_processes_that_was_changed_is_located(on_processes, tmp_
     changed_chunk(path, "state", 5_000)
     again = aptmc.replay(path, simulators.problem())
     assert "draw 5000 (chain " in str(again)
+    assert again.completions < on_processes[1].completions  # no more than needed are computed
 
 
 @pytest.mark.parametrize("what", ["time", "chain"])
@@ -124,7 +138,8 @@ def test_a_store_that_ends_too_early_or_too_late_differs(tmp_path, monkeypatch):
     longer.append(record, empty_log(0))
     assert "goes on after draw" in longer.finish()
     shorter = Comparison(iter([]))
-    shorter.append(record, empty_log(0))
+    with pytest.raises(RunFailed, match="ends after draw 0"):
+        shorter.append(record, empty_log(0))
     assert "ends after draw 0" in shorter.finish()
 
 

@@ -5,15 +5,16 @@ Two modes, equally likely. What comes of a move decides how long it takes, 20 in
 fast more often than it should: that is the planted error.
 
 Runs are stopped after exponential times with mean 15, so a slow move is cut off some three times
-before it is done, and begins again each time, as it does on real processors. (No move is longer
-than 22: one that outlived all stops would never end.) In virtual time on the same processors moves
-in flight end when they would have ended, and the draws are those of a run without stops.
+before it is done, and is computed again each time, as it is on real processors. With several of
+those it matters when it begins: all at once is the second planted error. In virtual time moves in
+flight end when they would have ended, and the draws are those of a run without stops.
 
 Checks fail by chance once in a million times; seeds are fixed.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from pathlib import Path
 
@@ -25,6 +26,10 @@ from scipy import stats
 import aptmc
 from aptmc.backends.build import build_session
 from aptmc.backends.checkpoint import Snapshot, restore, snapshot
+from aptmc.backends.control import Control
+from aptmc.backends.pick_up import MOST_STANDING_STILL
+from aptmc.backends.shift import Shift
+from aptmc.backends.units import Units
 from aptmc.chain import ACCEPTED, WORK, accepts
 from aptmc.compiled import at_speed
 from aptmc.diagnostics import effective_sample_size
@@ -32,6 +37,7 @@ from aptmc.kernels import Kernel
 from aptmc.store import MemoryStore
 from aptmc.store.checked import decode, encode
 from tests.support.statistical import FALSE_ALARM
+from tests.support.virtual_workforce import SetClock, VirtualWorkforce
 
 SLOW, FAST, AWAY = 20.0, 1.0, 4.0
 MEAN_TIME = 15.0  # between two stops
@@ -131,6 +137,82 @@ def test_in_virtual_time_a_thousand_stops_change_nothing_at_all(processors):
         for one, other in zip(store.draws(chain, 3), whole.draws(chain, 3), strict=True):
             assert np.array_equal(one, other)
     assert all(map(np.array_equal, store.events().completions, whole.events().completions))
+
+
+# --- workers that compute moves again ------------------------------------------------------------
+
+
+class Workers:
+    """A run on two workers in virtual time, which compute moves again that were under way."""
+
+    def __init__(self, *, keep_ages=True):
+        self.store, self.keep_ages = MemoryStore(), keep_ages
+        self.saved = None
+        self.computed_again = 0
+        self.hang = False
+
+    def run(self, time):
+        """For so long by the session's clock; it is then brought back from bytes."""
+        clock, session = SetClock(), new_session(self.store, processors=2)
+        if self.saved is not None:
+            restore(session, self.saved, same_flight=False)
+            self.computed_again += len(session.progress.under_way)
+            if not self.keep_ages:
+                session.progress.under_way.clear()
+        mover = session.mover
+        workforce = VirtualWorkforce(clock, mover, functools.partial(self.seconds, mover))
+        shift = Shift(session, time, 1e6, Control(clock), workforce, one_step, clock.now())
+        usage = shift.run()
+        assert usage.failure is None
+        assert usage.elapsed == pytest.approx(time)
+        session.flush()
+        self.saved = through_bytes(snapshot(session))
+        return usage
+
+    def seconds(self, mover, order):
+        """How long a move takes: as much as it is work."""
+        return math.inf if self.hang else mover.compute(order).info[WORK]
+
+
+def one_step(compute):
+    return Units(np.ones(LADDER.rungs, int), 0)
+
+
+def stopped_workers(stops, **options):
+    rng, workers = np.random.default_rng(1), Workers(**options)
+    for _ in range(stops):
+        workers.run(rng.exponential(MEAN_TIME))
+    assert workers.computed_again == 2 * (stops - 1)
+    return workers.store
+
+
+def test_moves_that_are_computed_again_end_when_they_would_have_ended():
+    """Draws, and their times but for rounding, are those of a run without stops."""
+    rng, whole, stopped = np.random.default_rng(1), Workers(), Workers()
+    times = rng.exponential(MEAN_TIME, 200)
+    whole.run(times.sum())
+    for time in times:
+        stopped.run(time)
+    for chain in range(LADDER.rungs):
+        one, other = whole.store.draws(chain, 3), stopped.store.draws(chain, 3)
+        assert np.array_equal(one.state, other.state)
+        for name in ("time", "hold_time", "processor"):
+            assert np.allclose(getattr(one, name), getattr(other, name), equal_nan=True)
+
+
+def test_moves_that_all_begin_again_at_once_would_favour_what_is_fast():
+    store = stopped_workers(1_000, keep_ages=False)
+    errors = [slow_share_errors(store.draws(chain, 3)) for chain in range(LADDER.rungs)]
+    assert sum(errors) / math.sqrt(LADDER.rungs) < -LIMIT
+
+
+def test_a_move_that_hung_does_not_hold_up_the_run_for_long():
+    workers = Workers()
+    workers.run(MEAN_TIME)
+    workers.saved.arrays["under_way"][:, 2] = 1e9
+    workers.hang = True
+    usage = workers.run(MEAN_TIME)
+    assert usage.overhead.startup == pytest.approx(MOST_STANDING_STILL * 1e6)
 
 
 # --- through the store ---------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class VirtualWorkforce:
         return self.clock.time >= self._nursery
 
     def hire(self, processor):
-        worker = self.workers[processor] = Worker(processor, connection=None)
+        worker = self.workers[processor] = Worker(processor)
         self._ready[worker] = self.clock.now() + self._start(processor)
         return worker
 
@@ -76,3 +76,12 @@ class VirtualWorkforce:
         if not worker.is_ready:
             return self._ready[worker]
         return worker.since + self.seconds(worker.orders[0]) if worker.orders else math.inf
+
+    def vacancies(self):
+        return 0
+
+    def crowded(self):
+        return []
+
+    def check_growth(self):
+        pass

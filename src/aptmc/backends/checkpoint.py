@@ -1,7 +1,8 @@
 """A session as numbers, and back: all that is needed to go on as if it had never been left.
 
-Moves in flight are not kept but by name: who goes on issues them again with the same random keys,
-so they only took longer. (Virtual time knows when they will be finished, and keeps that too.)
+Moves in flight are kept by name only, with who computed them and for how long: whoever goes on
+computes them again with the same random keys (`aptmc.backends.pick_up`). Virtual time knows when
+they will be finished, and keeps that too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.backends.events import Flight
-from aptmc.backends.session import Session
+from aptmc.backends.session import Session, UnderWay
 from aptmc.backends.units import Units
 from aptmc.coordinator import Coordinator
 from aptmc.kernels.base import STEPS
@@ -47,7 +48,11 @@ def snapshot(session: Session) -> Snapshot:
     arrays: Arrays = {f"machine/{name}": getattr(session.machine, name) for name in MACHINE}
     arrays |= {f"record/{name}": getattr(session.record, name) for name in RECORD}
     arrays["tuning"] = session.tuning
-    arrays["in_flight"] = np.array(_in_flight(session), np.int64).reshape(-1, 2)
+    in_flight, under_way = _in_flight(session)
+    arrays["in_flight"] = np.array(in_flight, np.int64).reshape(-1, 2)
+    arrays["under_way"] = np.array(
+        [(chain, *under_way[chain]) for chain, _ in in_flight if chain in under_way]
+    ).reshape(-1, 3)
     if progress.first_states is not None:
         arrays["first_states"] = progress.first_states
     if progress.units is not None:
@@ -80,19 +85,26 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
         progress.flight = Flight(*(arrays[f"flight/{name}"] for name in Flight._fields))
     else:
         session.started_from.update(arrays["in_flight"].tolist())
+        progress.under_way = {
+            int(chain): UnderWay(int(processor), age)
+            for chain, processor, age in arrays.get("under_way", np.empty((0, 3))).tolist()
+        }
 
 
-def _in_flight(session: Session) -> list[tuple[int, int]]:
+def _in_flight(session: Session) -> tuple[list[tuple[int, int]], dict[int, UnderWay]]:
     """The chains in flight with the states that they started from, those taken first first."""
     flight: Flight | None = session.progress.flight
     if flight is None:
-        return list(session.started_from.items())
+        return list(session.started_from.items()), session.progress.under_way
     busy = [p for p in np.argsort(flight.started, kind="stable") if flight.chain[p] != NOBODY]
-    backlog = [chain for chain in flight.backlog.tolist() if chain != NOBODY]
-    return [
-        *((int(flight.chain[p]), int(flight.replica[p])) for p in busy),
-        *((chain, int(session.machine.replica[chain])) for chain in backlog),
-    ]
+    now = max(session.progress.elapsed, float(flight.now[0]))
+    under_way = {int(flight.chain[p]): UnderWay(int(p), now - flight.started[p]) for p in busy}
+    in_flight = [(int(flight.chain[p]), int(flight.replica[p])) for p in busy]
+    for chain, age in zip(flight.backlog.tolist(), flight.backlog_age.tolist(), strict=True):
+        if chain != NOBODY:
+            in_flight.append((chain, int(session.machine.replica[chain])))
+            under_way[chain] = UnderWay(NOBODY, age)
+    return in_flight, under_way
 
 
 def restore_tables(machine: Coordinator, record: Record, arrays: Arrays) -> None:

@@ -7,7 +7,7 @@ Python; as plain Python it calls the same compiled coordinator around the user's
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from heapq import heappop, heappush
 from typing import Annotated, NamedTuple
 
@@ -54,12 +54,16 @@ class Flight(NamedTuple):
     stage: Integers  # one number: what is being computed
     standing: Integers  # one number: completions in a row at the same time
     backlog: Integers  # chains whose moves were in flight elsewhere, and are issued again first
+    backlog_age: Floats  # of each of them: how long its move had been computed there
 
 
 def empty_flight(
-    pool: Integers, speed: Floats, width: int, now: float, backlog: Sequence[int]
+    pool: Integers, speed: Floats, width: int, now: float, backlog: Mapping[int, float]
 ) -> Flight:
-    """All processors without work."""
+    """All processors without work.
+
+    :param backlog: chains whose moves were in flight elsewhere, and for how long
+    """
     processors = pool.size
     return Flight(
         pool=pool,
@@ -75,7 +79,8 @@ def empty_flight(
         suspect=np.full(1, NOBODY),
         stage=np.zeros(1, np.int64),
         standing=np.zeros(1, np.int64),
-        backlog=np.array(backlog, np.int64),
+        backlog=np.array(list(backlog), np.int64),
+        backlog_age=np.array(list(backlog.values()), np.float64),
     )
 
 
@@ -111,11 +116,11 @@ def run_until(
         for processor in range(first, last):
             if flight.chain[processor] != NOBODY:
                 continue
-            chain = NOBODY
+            chain, age = NOBODY, 0.0
             for place in range(flight.backlog.shape[0]):
                 left = flight.backlog[place]
                 if left != NOBODY and machine.pool[left] == flight.pool[processor]:
-                    chain = left
+                    chain, age = left, flight.backlog_age[place]
                     flight.backlog[place] = NOBODY
                     break
             is_new = chain == NOBODY
@@ -127,7 +132,8 @@ def run_until(
             state, info = machine.states[replica], flight.info[processor]
             flight.chain[processor] = chain
             flight.replica[processor] = replica
-            flight.started[processor] = flight.now[0]
+            flight.started[processor] = flight.now[0] - age
+            flight.busy[processor] -= age  # of which only the rest is done here
             if is_new:
                 log_event(log, TAKEN, chain, processor, flight.now[0], math.nan, math.nan)
             flight.suspect[0], flight.stage[0] = chain, A_MOVE
@@ -142,7 +148,9 @@ def run_until(
                 time_needed = hold(state[:dimension].copy(), rung, rng)
             if not 0.0 <= time_needed < math.inf:
                 return FAILED
-            flight.finish[processor] = flight.now[0] + time_needed / flight.speed[processor]
+            flight.finish[processor] = max(
+                flight.started[processor] + time_needed / flight.speed[processor], flight.now[0]
+            )
             info[HOLD_TIME] = flight.finish[processor] - flight.started[processor]
             info[PROCESSOR] = processor
             heappush(in_flight, (flight.finish[processor], processor))

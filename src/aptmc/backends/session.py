@@ -45,6 +45,13 @@ class Usage(NamedTuple):
     overhead: Overhead = Overhead()
 
 
+class UnderWay(NamedTuple):
+    """A move that was being computed when the session was left."""
+
+    processor: int
+    age: float  # how long it had been computed by then
+
+
 @dataclass
 class Progress:
     """How far a session has come; a backend that goes on with it begins there."""
@@ -55,6 +62,8 @@ class Progress:
     first_states: FloatTable | None = None  # from which the run can be computed again
     units: Any = None  # worker processes: how much is sent at a time
     flight: Any = None  # virtual time: what the processors were doing
+    # By chain. A chain in flight that is missing was waiting for its processor.
+    under_way: dict[int, UnderWay] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

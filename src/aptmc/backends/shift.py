@@ -1,15 +1,17 @@
-"""A shift: one run of a session on worker processes, from first states to the end of the budget."""
+"""A shift: one run of a session on a workforce, from first states to the end of the budget."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from aptmc.backends.control import Control, Crew, WorkerStatus
-from aptmc.backends.session import Overhead, Session, Usage
+from aptmc.backends.pick_up import PickUp
+from aptmc.backends.session import Overhead, Session, UnderWay, Usage
 from aptmc.backends.units import ComputeTimed, Units
 from aptmc.backends.wire import Reply
 from aptmc.backends.workforce import Worker, Workforce
@@ -36,7 +38,7 @@ class Shift(Crew):
         budget: float,
         end: float,
         control: Control,
-        workforce: Workforce,
+        workforce: Workforce[Any],
         choose_units: Callable[[ComputeTimed], Units],
         idle_since: float,
         startup_before: float = 0.0,
@@ -56,6 +58,7 @@ class Shift(Crew):
         self.offset = session.progress.elapsed - self.began  # from the clock to the session's time
         self.ahead = 0
         self.has_begun = False
+        self.heard: deque[tuple[Worker, Reply]] = deque()  # that is not yet committed
         self.finished_before = 0  # trial moves
         self.seconds_before = 0.0
         processors = session.processors
@@ -72,6 +75,7 @@ class Shift(Crew):
             self.start_up()
             if self.control.stopped is None:
                 self.begin()
+            if self.control.stopped is None:
                 self.keep_busy()
             stopped = self.control.stopped or stopped
         except RunFailed as error:
@@ -85,6 +89,7 @@ class Shift(Crew):
                 self.session.catch_up(self.until + self.offset)
             except RunFailed as error:
                 stopped, failure = StopReason.FAILED, failure or error
+            self.note_under_way()
         usage = self.usage()._replace(stopped=stopped, failure=failure)
         self.session.progress.elapsed += usage.elapsed
         return usage
@@ -115,7 +120,8 @@ class Shift(Crew):
         self.session.tuning[:, STEPS] = progress.units.steps
         movers = int(self.session.machine.is_mover.sum())
         # Workers may have been added meanwhile.
-        self.ahead = progress.units.ahead if 2 * len(self.workforce.workers) < movers else 0
+        fits = (movers - 1) // len(self.workforce.workers) - 1
+        self.ahead = max(min(progress.units.ahead, fits), 0)
 
     def end_earlier_moves(self) -> None:
         """Free the workers of what belongs to an earlier shift.
@@ -134,19 +140,20 @@ class Shift(Crew):
 
     def begin(self) -> None:
         """From now on moves count."""
+        earlier = PickUp(self.session, self.control, self.workforce)
+        earlier.wait(self.until, lambda: self.control.serve(self))
+        if self.control.stopped is not None:
+            return
         self.has_begun = True
         self.began = self.clock.now()
         self.until = min(self.until, self.began + self.budget)
         self.offset = self.session.progress.elapsed - self.began
         self.arrived[:] = self.began
         self.workforce.waited = 0.0
-        workers = list(self.workforce.workers.values())
-        # What was in flight when the session was left is computed again, with the same keys.
-        served, pool = self.session.served, self.session.machine.pool
-        for chain in list(self.session.started_from):
-            own = [w for w in workers if served[w.processor % served.size] == pool[chain]]
-            worker = min(own, key=lambda worker: len(worker.orders))
-            self.workforce.order(worker, self.session.order(chain))
+        earlier.order_the_rest()
+        self.heard.extend(earlier.replies)
+        busy = {worker.processor for worker, _ in self.heard}
+        workers = [one for one in self.workforce.workers.values() if one.processor not in busy]
         for depth in range(1 + self.ahead):
             for worker in workers:
                 if len(worker.orders) <= depth:
@@ -156,23 +163,24 @@ class Shift(Crew):
         """The loop: hear of completions, commit them, give out the next moves."""
         session, workforce = self.session, self.workforce
         while self.control.stopped is None:
-            replies = workforce.listen(min(self.until, self.control.due))
-            for worker, reply in replies:
+            if not self.heard:
+                self.heard.extend(workforce.listen(min(self.until, self.control.due)))
+            for worker, reply in self.heard:
                 self.note_busy(worker, reply)
-            for worker, reply in replies:
-                time = self.now()
-                if time >= self.until + self.offset:
-                    break
+            while self.heard and self.clock.now() < self.until:
+                worker, reply = self.heard[0]
                 if reply.failure is not None:
                     raise reply.failure
                 assert reply.outcome is not None
-                processor = worker.processor
-                began = max(reply.began, self.began) + self.offset
+                time = self.now()
+                # A move that was picked up began, by the session's time, in an earlier shift.
+                began, ended = reply.began, max(reply.ended, self.began)
                 barriers = session.machine.passed[0]
                 session.complete(
                     reply.key.chain, reply.outcome, time,
-                    processor, began, reply.ended + self.offset,
+                    worker.processor, began + self.offset, ended + self.offset,
                 )  # fmt: skip
+                self.heard.popleft()
                 if worker.is_leaving:
                     self.let_go(worker)
                 elif len(worker.orders) <= self.ahead:
@@ -181,9 +189,38 @@ class Shift(Crew):
                     session.machine.passed[0] > barriers
                 ):
                     self.give_work_to_idle(time)
+            self.follow_cluster()
+            if self.clock.now() >= self.control.due:
+                self.note_under_way()
             self.control.serve(self)
             if self.clock.now() >= self.until:
                 return
+
+    def note_under_way(self) -> None:
+        """The session knows what is in flight; for how long, in case it is left now."""
+        now, under_way = min(self.clock.now(), self.until), {}
+        for worker, reply in self.heard:
+            # A worker that died has not said when it began.
+            age = 0.0 if math.isnan(reply.began) else max(now - reply.began, 0.0)
+            under_way[reply.key.chain] = UnderWay(worker.processor, age)
+        for worker in self.workforce.workers.values():
+            age = max(now - worker.since, 0.0)
+            for order in worker.orders:
+                under_way[order.key.chain] = UnderWay(worker.processor, age)
+                age = 0.0  # the others wait
+        self.session.progress.under_way = under_way
+
+    def follow_cluster(self) -> None:
+        """Places that came are taken, by new workers; who lost its place goes after its moves."""
+        if self.session.machine.completed.size > 1:
+            return  # processors belong to pools: none may be left without
+        for worker in self.workforce.crowded():
+            if not worker.is_leaving and self.staying() > 1:
+                worker.is_leaving = True
+                self.let_go(worker)
+        for _ in range(self.workforce.vacancies()):
+            if self.has_room():
+                self.take_in()
 
     def now(self) -> float:
         """The session's time."""
@@ -276,7 +313,7 @@ class Shift(Crew):
         overhead = Overhead(
             coordinator=max(elapsed - self.workforce.waited, 0.0),
             exchanges=self.session.progress.exchange_seconds,
-            startup=self.startup_before + (now - elapsed - self.idle_since),
+            startup=float(self.startup_before + (now - elapsed - self.idle_since)),
         )
         return Usage(StopReason.STILL_RUNNING, elapsed, busy, None, present, overhead)
 
@@ -299,18 +336,31 @@ class Shift(Crew):
 
     def add_worker(self) -> int:
         """One more, unless too few chains would be left waiting."""
-        machine, workers = self.session.machine, self.workforce.workers
+        machine = self.session.machine
         if machine.completed.size > 1:
             raise InputError(
                 "workers can be added only where all share one queue: use pools=aptmc.Shared()"
             )
-        movers = int(machine.is_mover.sum())
-        staying = sum(not worker.is_leaving for worker in workers.values())
-        if machine.plan.moves_per_barrier == 0 and (staying + 1) * (1 + self.ahead) >= movers:
+        self.workforce.check_growth()
+        if not self.has_room():
             raise InputError(
-                f"with {staying + 1} workers none of the {movers} chains would be left waiting "
-                "to be exchanged: use chains_per_rung=2, say"
+                f"with {self.staying() + 1} workers none of the {int(machine.is_mover.sum())} "
+                "chains would be left waiting to be exchanged: use chains_per_rung=2, say"
             )
+        return self.take_in()
+
+    def has_room(self) -> bool:
+        """Whether some chains would be left waiting if there was one worker more."""
+        machine = self.session.machine
+        in_flight = (self.staying() + 1) * (1 + self.ahead)
+        return machine.plan.moves_per_barrier > 0 or in_flight < machine.is_mover.sum()
+
+    def staying(self) -> int:
+        """How many workers were not asked to leave."""
+        return sum(not worker.is_leaving for worker in self.workforce.workers.values())
+
+    def take_in(self) -> int:
+        """One more worker, who gets work at once."""
         processor = self.busy.size
         self.busy = np.append(self.busy, 0.0)
         self.arrived = np.append(self.arrived, self.clock.now())
@@ -334,7 +384,7 @@ class Shift(Crew):
         worker = staying[-1]
         worker.is_leaving = True
         self.let_go(worker)
-        return worker.processor
+        return int(worker.processor)
 
     def let_go(self, worker: Worker) -> None:
         """A worker that was asked to leave does so when it has nothing left to do."""

@@ -7,6 +7,7 @@ moment, slow ones are the more.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ LONG_UNIT = 20e-3
 # On a busy machine a process may be made to wait for some time, but hardly for so long: a step that
 # takes this long once is long, one of LONG_UNIT must be found so twice.
 VERY_LONG = 1.0
+# The time on the way that is worth hiding, as a share of the longest unit.
+WORTH_HIDING = 0.05
+MOST_AHEAD = 16
 MOST_GROWTH = 32
 ENOUGH_TRIALS = 3
 MOST_ROUNDS = 8
@@ -44,11 +48,20 @@ class Units(NamedTuple):
 
 
 def measure_units(
-    session: Session, compute: ComputeTimed, *, group: bool, ahead: int | None
+    session: Session,
+    compute: ComputeTimed,
+    *,
+    group: bool,
+    ahead: int | None,
+    most_ahead: float = 1,
 ) -> Units:
-    """Choose units from the time that moves take from the chains' first states."""
+    """Choose units from the time that moves take from the chains' first states.
+
+    :param ahead: how many orders wait at each worker; None: as many as hide the way there and back
+    :param most_ahead: and at most so many
+    """
     machine = session.machine
-    target = max(SHORTEST_UNIT, UNIT_PER_PROCESSOR * session.processors)
+    shortest = max(SHORTEST_UNIT, UNIT_PER_PROCESSOR * session.processors)
     tuning = session.tuning.copy()
     movers = np.flatnonzero(machine.is_mover)
     first = {int(machine.rung[chain]): chain for chain in movers[::-1].tolist()}
@@ -58,6 +71,7 @@ def measure_units(
     # Steps are seldom alike, and one that the prior refuses costs nothing. So what counts is the
     # mean over all trials of a rung, and a unit must be found good enough several times.
     seconds, steps, settled = (dict.fromkeys(first, 0.0) for _ in range(3))
+    latencies: list[float] = []
     unmeasured = set(first)
     for turn in range(MOST_ROUNDS):
         orders = []
@@ -73,6 +87,10 @@ def measure_units(
                 tuning[rung, STEPS] = single
                 unmeasured.discard(rung)
                 continue
+            latencies.append(reply.latency)
+            # Where the way there and back takes longer than a unit, so should the unit: then one
+            # order that waits at the worker is enough to keep it busy.
+            target = max(shortest, float(np.median(latencies)))
             longest[rung] = max(longest[rung], reply.ended - reply.began)
             seconds[rung] += max(reply.ended - reply.began, 1e-6)
             steps[rung] += order.tuning[STEPS]
@@ -90,15 +108,21 @@ def measure_units(
         if not unmeasured:
             break
     if ahead is None:
-        is_short = max(longest.values()) < LONG_UNIT
-        ahead = int(is_short and can_queue_ahead(machine, session.served))
+        latency = float(np.median(latencies)) if latencies else 0.0
+        is_short = max(longest.values()) < max(LONG_UNIT, latency / WORTH_HIDING)
+        unit = min((seconds[r] / steps[r] * tuning[r, STEPS] for r in first if steps[r]), default=1)
+        wanted = max(math.ceil(latency / max(unit, 1e-6)), 1) if is_short else 0
+        ahead = min(wanted, int(min(most_ahead, MOST_AHEAD)))
+        while ahead > 0 and not can_queue_ahead(machine, session.served, ahead):
+            ahead -= 1
     return Units(tuning[:, STEPS].astype(np.int64), ahead)
 
 
-def can_queue_ahead(machine: Coordinator, served: Integers) -> bool:
-    """Whether enough chains wait in every pool if each processor holds two of them."""
+def can_queue_ahead(machine: Coordinator, served: Integers, ahead: int = 1) -> bool:
+    """Whether enough chains wait in every pool if so many wait at each processor."""
     pools = machine.completed.size
     movers = np.bincount(machine.pool[machine.is_mover], minlength=pools)
     processors = np.bincount(served, minlength=pools)
     has_barriers = machine.plan.moves_per_barrier > 0
-    return not has_barriers and bool((movers >= 2 * processors + np.maximum(processors, 2)).all())
+    in_flight = (1 + ahead) * processors
+    return not has_barriers and bool((movers >= in_flight + np.maximum(processors, 2)).all())

@@ -150,7 +150,11 @@ class VirtualTime(Backend):
         flight: Flight | None = session.progress.flight
         if flight is None:
             progress, width = session.progress, session.machine.states.shape[1]
-            backlog = list(session.started_from)
+            under_way = progress.under_way
+            backlog = {
+                chain: under_way[chain].age if chain in under_way else 0.0
+                for chain in session.started_from
+            }
             session.started_from.clear()
             flight = empty_flight(session.served, self.speed, width, progress.elapsed, backlog)
             progress.flight = flight
@@ -212,7 +216,9 @@ def _without_half_done(flight: Flight) -> Flight:
         return flight
     chain = flight.suspect[0]
     flight.chain[flight.chain == chain] = NOBODY
-    return flight._replace(backlog=np.append(flight.backlog, chain))
+    return flight._replace(
+        backlog=np.append(flight.backlog, chain), backlog_age=np.append(flight.backlog_age, 0.0)
+    )
 
 
 def _unfinished(flight: Flight, now: float) -> Floats:

@@ -1,12 +1,12 @@
 """What travels between the coordinating process and its workers: rows of numbers, no pickles.
 
 Only a failure, which ends the run, carries a pickle, from a worker to the process that started it.
+All is bytes: how they get there is the business of others.
 """
 
 from __future__ import annotations
 
 import struct
-from multiprocessing.connection import Connection
 from typing import NamedTuple, final
 
 import cloudpickle
@@ -19,9 +19,10 @@ from aptmc.keys import Key
 from aptmc.moves import Order, Outcome
 
 DONE, FAILED, GREETING = 0, 1, 2
-# What comes before the arrays, in the machine's own order of bytes: nothing leaves the machine.
-_ORDER = struct.Struct("=4qd")  # chain, number, purpose, rung; level
-_REPLY = struct.Struct("=4q2d")  # kind, chain, number, purpose; began, ended
+# What comes before the arrays. The order of bytes is said, since machines may differ in it.
+_ORDER = struct.Struct("<4qd")  # chain, number, purpose, rung; level
+_REPLY = struct.Struct("<4q2d")  # kind, chain, number, purpose; began, ended
+_NUMBER = np.dtype("<f8")
 
 
 class Reply(NamedTuple):
@@ -32,6 +33,7 @@ class Reply(NamedTuple):
     failure: AptmcError | None
     began: float  # by the machine's clock
     ended: float
+    latency: float = 0.0  # seconds that it was under way, there and back, in which nobody computed
 
 
 @final
@@ -43,42 +45,36 @@ class Wire:
         self.seed, self._tuning_length = seed, tuning_length
         self.bytes_per_order = _ORDER.size + 8 * (tuning_length + width)
 
-    def send_order(self, connection: Connection, order: Order) -> None:
-        """Ask a worker to compute an order."""
+    def order_bytes(self, order: Order) -> bytes:
+        """An order to a worker."""
         _, chain, number, purpose = order.key
         head = _ORDER.pack(chain, number, purpose, order.rung, order.level)
-        connection.send_bytes(head + order.tuning.tobytes() + order.state.tobytes())
+        return head + _bytes(order.tuning) + _bytes(order.state)
 
-    def receive_order(self, connection: Connection) -> Order:
-        """Wait for an order. EOFError means that there will be none."""
-        message = connection.recv_bytes()
+    def read_order(self, message: bytes) -> Order:
+        """What was ordered."""
         chain, number, purpose, rung, level = _ORDER.unpack_from(message)
         tuning, state = _arrays(message[_ORDER.size :], self._tuning_length)
         return Order(Key(self.seed, chain, number, purpose), rung, level, tuning, state)
 
-    def send_outcome(
-        self, connection: Connection, key: Key, outcome: Outcome, began: float, ended: float
-    ) -> None:
-        """Report the outcome of an order."""
+    def outcome_bytes(self, key: Key, outcome: Outcome, began: float, ended: float) -> bytes:
+        """The outcome of an order."""
         _, chain, number, purpose = key
         head = _REPLY.pack(DONE, chain, number, purpose, began, ended)
-        connection.send_bytes(head + outcome.info.tobytes() + outcome.state.tobytes())
+        return head + _bytes(outcome.info) + _bytes(outcome.state)
 
-    def send_failure(
-        self, connection: Connection, key: Key, failure: AptmcError, began: float, ended: float
-    ) -> None:
-        """Report that an order cannot be computed."""
+    def failure_bytes(self, key: Key, failure: AptmcError, began: float, ended: float) -> bytes:
+        """Says that an order cannot be computed."""
         _, chain, number, purpose = key
         head = _REPLY.pack(FAILED, chain, number, purpose, began, ended)
-        connection.send_bytes(head + cloudpickle.dumps(failure))
+        return head + bytes(cloudpickle.dumps(failure))
 
-    def send_greeting(self, connection: Connection) -> None:
-        """Say that one is ready for orders."""
-        connection.send_bytes(_REPLY.pack(GREETING, 0, 0, 0, 0.0, 0.0))
+    def greeting_bytes(self) -> bytes:
+        """Says that one is ready for orders."""
+        return _REPLY.pack(GREETING, 0, 0, 0, 0.0, 0.0)
 
-    def receive_reply(self, connection: Connection) -> Reply | None:
-        """Read a reply; None for a greeting. EOFError or OSError mean that the worker is gone."""
-        message = connection.recv_bytes()
+    def read_reply(self, message: bytes) -> Reply | None:
+        """What a worker says; None for a greeting."""
         kind, chain, number, purpose, began, ended = _REPLY.unpack_from(message)
         if kind == GREETING:
             return None
@@ -90,7 +86,11 @@ class Wire:
         return Reply(key, Outcome(state, info), None, began, ended)
 
 
+def _bytes(numbers: Floats) -> bytes:
+    return numbers.astype(_NUMBER, copy=False).tobytes()
+
+
 def _arrays(numbers: bytes, first: int) -> tuple[Floats, Floats]:
     """Two arrays, of which the first has so many numbers, that may be written to."""
-    both = np.frombuffer(bytearray(numbers), np.float64)
+    both = np.frombuffer(bytearray(numbers), _NUMBER).astype(np.float64, copy=False)
     return both[:first], both[first:]

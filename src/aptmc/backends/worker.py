@@ -20,19 +20,11 @@ class Dismissed(BaseException):
 
 def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
     """Compute orders until the other side hangs up."""
-    clock = WallClock()
     signal.signal(signal.SIGTERM, _dismiss)
     try:
-        wire.send_greeting(connection)
+        connection.send_bytes(wire.greeting_bytes())
         while True:
-            order = wire.receive_order(connection)
-            began = clock.now()
-            outcome = compute(mover, order)
-            ended = clock.now()
-            if isinstance(outcome, Outcome):
-                wire.send_outcome(connection, order.key, outcome, began, ended)
-            else:
-                wire.send_failure(connection, order.key, outcome, began, ended)
+            connection.send_bytes(answer(connection.recv_bytes(), mover, wire, Dismissed))
     except (EOFError, OSError, Dismissed):
         return
     finally:
@@ -41,7 +33,22 @@ def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
             stream.flush()
 
 
-def compute(mover: Mover, order: Order) -> Outcome | AptmcError:
+def answer(message: bytes, mover: Mover, wire: Wire, interruption: type[BaseException]) -> bytes:
+    """Compute an order, from bytes to bytes.
+
+    :param interruption: what may break off a move and is no fault of the user's function
+    """
+    clock = WallClock()
+    order = wire.read_order(message)
+    began = clock.now()
+    outcome = _compute(mover, order, interruption)
+    ended = clock.now()
+    if isinstance(outcome, Outcome):
+        return wire.outcome_bytes(order.key, outcome, began, ended)
+    return wire.failure_bytes(order.key, outcome, began, ended)
+
+
+def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> Outcome | AptmcError:
     """The outcome, or the failure with a note of where in the user's code it happened."""
     try:
         return mover.compute(order)
@@ -51,7 +58,7 @@ def compute(mover: Mover, order: Order) -> Outcome | AptmcError:
             lines = "".join(traceback.format_exception(cause))
             failure.add_note(f"In the worker process:\n{lines}")
         return failure
-    except Dismissed:
+    except interruption:
         raise
     except BaseException as error:  # sys.exit() or an interrupt inside the user's function
         parameters = mover.problem.describe(order.state)

@@ -1,57 +1,34 @@
-"""The coordinating process' side of its workers: send orders, hear replies, replace the dead.
+"""A workforce: those who compute moves for a shift, wherever they are.
 
-Each worker has a socket of its own and shares no lock, queue or memory with anyone, so one that is
-killed at any moment takes nothing with it but time.
+All that a shift needs to know of them. Whoever dies is replaced, and what it was to do is ordered
+again, with the same keys, before the shift hears of it.
 """
 
 from __future__ import annotations
 
-import selectors
-import signal
-import socket
-import subprocess
-import sys
-from collections import Counter, deque
-from contextlib import suppress
+from abc import ABC, abstractmethod
+from collections import deque
 from dataclasses import dataclass, field
-from math import inf, nan
-from multiprocessing.connection import Connection
-from typing import final
+from math import inf
+from typing import Generic, TypeVar
 
 from aptmc.backends.control import Control
-from aptmc.backends.nursery import (
-    ENDED,
-    NEWS,
-    READY,
-    STARTED,
-    UNUSABLE,
-    end_group,
-    environment,
-    receive_exactly,
-    send_message,
-)
-from aptmc.backends.wire import Reply, Wire
-from aptmc.clock import WallClock
-from aptmc.errors import InputError, RunFailed, WorkerDied
-from aptmc.keys import Key
+from aptmc.backends.wire import Reply
 from aptmc.moves import Order
-from aptmc.problem import Problem
 
 MOST_DEATHS = 3  # on the same move
-LONGEST_WAIT = 3600.0  # seconds; the system refuses to wait for more than some weeks
-MOST_IDLE_DEATHS = 20  # in a row, of workers or nurseries, without a single move done
+MOST_IDLE_DEATHS = 20  # in a row, of workers that had done nothing
 
 
 @dataclass(eq=False)
 class Worker:
-    """A worker as the coordinating process knows it. A dead one is replaced in place."""
+    """A worker as the coordinating process knows it."""
 
     processor: int
-    connection: Connection
     orders: deque[Order] = field(default_factory=deque)  # the first is being computed
     since: float = inf  # when it began with that one; not yet, before it is ready
     is_ready: bool = False
-    process: int | None = None  # not yet known just after the start
+    process: int | None = None  # on its own machine; not yet known just after the start
     is_leaving: bool = False
 
     @property
@@ -60,258 +37,55 @@ class Worker:
         return not self.orders
 
 
-@final
-class Workforce:
-    """Worker processes, and the nursery from which they come."""
+AnyWorker = TypeVar("AnyWorker", bound=Worker)
 
-    def __init__(self, payload: bytes, wire: Wire, problem: Problem) -> None:
-        self.wire, self.problem = wire, problem
-        self.workers: dict[int, Worker] = {}  # by processor
+
+class Workforce(ABC, Generic[AnyWorker]):
+    """Workers, and how to speak to them."""
+
+    def __init__(self) -> None:
+        self.workers: dict[int, AnyWorker] = {}  # by processor
         self.waited = 0.0  # seconds in which there was nothing to do
-        self._payload = payload
-        self._clock = WallClock()
-        self._selector = selectors.DefaultSelector()
-        self._deaths_on: Counter[Key] = Counter()
-        self._deaths_in_a_row = 0
-        self._failed: list[tuple[Worker, Reply]] = []  # moves that are given up
-        self._last_status: dict[int, int] = {}  # by process
-        self._starting: deque[Worker] = deque()  # in the order in which they were asked for
-        self._woken, self._waker = socket.socketpair()
-        self._waker.setblocking(False)
-        self._selector.register(self._woken, selectors.EVENT_READ)
-        self._is_ready = False
-        self._start_nursery()
 
-    # --- for whoever runs the show ----------------------------------------------------------
+    @abstractmethod
+    def await_nursery(self, until: float, control: Control) -> bool:
+        """Wait until workers can be hired at once; False if that takes too long."""
 
+    @abstractmethod
+    def hire(self, processor: int) -> AnyWorker:
+        """A new worker on a processor."""
+
+    @abstractmethod
+    def order(self, worker: AnyWorker, order: Order) -> None:
+        """Give a worker something to do."""
+
+    @abstractmethod
+    def listen(self, until: float) -> list[tuple[AnyWorker, Reply]]:
+        """Wait for replies, at most until so late by the clock. The dead are replaced."""
+
+    @abstractmethod
+    def dismiss(self, worker: AnyWorker) -> None:
+        """Let a worker go that has nothing to do."""
+
+    @abstractmethod
+    def interrupt(self, worker: AnyWorker) -> AnyWorker:
+        """Give up what a worker does now; another takes its place."""
+
+    @abstractmethod
     def wake(self) -> None:
         """End the current `listen` early. May be called from any thread or signal handler."""
-        with suppress(OSError):
-            self._waker.send(b"!")
 
-    def hire(self, processor: int) -> Worker:
-        """A new worker on a processor."""
-        ours, theirs = socket.socketpair()
-        worker = Worker(processor, Connection(ours.detach()))
-        self.workers[processor] = worker
-        self._selector.register(worker.connection, selectors.EVENT_READ, worker)
-        self._starting.append(worker)
-        with theirs, suppress(OSError):  # a nursery that has just died is noticed by `listen`
-            socket.send_fds(self._nursery, [b"W"], [theirs.fileno()])
-        return worker
-
-    def order(self, worker: Worker, order: Order) -> None:
-        """Give a worker something to do."""
-        if worker.is_idle and worker.is_ready:
-            worker.since = self._clock.now()
-        worker.orders.append(order)
-        with suppress(OSError):  # a worker that has just died is noticed by `listen`
-            self.wire.send_order(worker.connection, order)
-
-    def listen(self, until: float) -> list[tuple[Worker, Reply]]:
-        """Wait for replies, at most until so late by the clock. Dead workers are replaced."""
-        before = self._clock.now()
-        ready = self._selector.select(min(max(until - before, 0.0), LONGEST_WAIT))
-        self.waited += self._clock.now() - before
-        replies: list[tuple[Worker, Reply]] = []
-        for key, _ in ready:
-            if key.fileobj is self._woken:
-                self._woken.recv(4096)
-            elif key.fileobj is self._nursery:
-                self._hear_nursery()
-            else:
-                worker: Worker = key.data
-                if self.workers.get(worker.processor) is not worker:
-                    continue  # replaced a moment ago
-                try:
-                    reply = self.wire.receive_reply(worker.connection)
-                except (EOFError, OSError):
-                    self._replace(worker)
-                    continue
-                if reply is None:
-                    # To start a fresh Python takes seconds, which are no part of its first move.
-                    worker.is_ready, worker.since = True, self._clock.now()
-                    continue
-                self._deaths_in_a_row = 0
-                # An order that was given up may still be answered by a worker that lives on.
-                if worker.orders and worker.orders[0].key == reply.key:
-                    worker.orders.popleft()
-                    worker.since = reply.ended
-                    replies.append((worker, reply))
-        replies += self._failed
-        self._failed = []
-        # Whoever was replaced after the reply came is not the one to be given the next order.
-        return [(self.workers.get(worker.processor, worker), reply) for worker, reply in replies]
-
-    def dismiss(self, worker: Worker) -> None:
-        """Let a worker go that has nothing to do."""
-        self._forget(worker)
-        del self.workers[worker.processor]
-
-    def interrupt(self, worker: Worker) -> Worker:
-        """Give up what a worker does now, by ending it; another takes its place."""
-        self._forget(worker)
-        if worker.process is not None:
-            end_group(worker.process, signal.SIGKILL)
-        return self.hire(worker.processor)
-
-    def await_nursery(self, until: float, control: Control) -> bool:
-        """Wait until workers can be started at once; False if that takes too long."""
-        while not self._is_ready and self._clock.now() < until and control.stopped is None:
-            self.listen(until)
-        return self._is_ready
-
+    @abstractmethod
     def close(self) -> None:
-        """End all workers and the nursery, and wait until they are gone."""
-        processes = [worker.process for worker in self.workers.values()]
-        for worker in list(self.workers.values()):
-            self.dismiss(worker)
-        self._end_nursery()
-        for process in processes:
-            if process is not None and self._popen.returncode != 0:
-                end_group(process, signal.SIGKILL)
-        self._selector.close()
-        self._woken.close()
-        self._waker.close()
+        """End what was started for this workforce."""
 
-    # --- the nursery ------------------------------------------------------------------------
+    def check_growth(self) -> None:
+        """Refuse another worker that somebody asks for, if there is no place for it."""
 
-    def _start_nursery(self) -> None:
-        if not sys.executable or not hasattr(socket, "send_fds"):
-            raise InputError(
-                "this Python cannot start workers, because it does not know its own program or "
-                "because the system is not a Unix: use on=aptmc.InProcess()"
-            )
-        ours, theirs = socket.socketpair()
-        command = f"from aptmc.backends.nursery import main; main({theirs.fileno()})"
-        # Not by way of `multiprocessing`, which would run the user's script once more in every
-        # process: functions travel by value, so nobody needs it, nor a guard in it.
-        with theirs:
-            self._popen = subprocess.Popen(
-                [sys.executable, "-P", "-c", command],
-                stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env=environment(),
-                start_new_session=True,
-            )
-        self._nursery = ours
-        self._selector.register(ours, selectors.EVENT_READ)
-        self._is_ready = False
-        with suppress(OSError):
-            send_message(ours, self._payload)
+    def vacancies(self) -> int:
+        """How many more workers there is a place for now: others have joined the cluster."""
+        return 0
 
-    def _hear_nursery(self) -> None:
-        try:
-            kind, number, status = NEWS.unpack(receive_exactly(self._nursery, NEWS.size))
-            text = receive_exactly(self._nursery, number).decode() if kind == UNUSABLE else ""
-        except (EOFError, OSError):
-            self._replace_nursery()
-            return
-        if kind == READY:
-            self._is_ready = True
-        elif kind == UNUSABLE:
-            last = text.strip().splitlines()[-1]
-            raise InputError(
-                f"worker processes cannot load the problem: {last}; check that what it imports "
-                "can be imported there too, or use on=aptmc.InProcess(). In the worker process:\n"
-                + text
-            )
-        elif kind == STARTED:
-            started = self._starting.popleft()
-            started.process = number
-            if self.workers.get(started.processor) is not started:
-                end_group(number, signal.SIGKILL)  # it was given up before it was there
-        elif kind == ENDED:
-            self._last_status[number] = status
-            # Its socket may be kept open by a child of its own, so its word alone is not enough.
-            for worker in list(self.workers.values()):
-                if worker.process == number and not _has_mail(worker.connection):
-                    self._replace(worker)
-
-    def _replace_nursery(self) -> None:
-        """The nursery has died, and its workers with it."""
-        self._note_death("the process that starts workers")
-        self._end_nursery()
-        for worker in self.workers.values():
-            if worker.process is not None:
-                end_group(worker.process, signal.SIGKILL)
-        self._starting.clear()
-        self._start_nursery()
-        for worker in list(self.workers.values()):
-            self._hire_again(worker)
-
-    def _end_nursery(self) -> None:
-        with suppress(KeyError):
-            self._selector.unregister(self._nursery)
-        self._nursery.close()
-        try:
-            self._popen.wait(timeout=2.0)
-        except subprocess.TimeoutExpired:
-            self._popen.kill()
-            self._popen.wait()
-
-    # --- death ------------------------------------------------------------------------------
-
-    def _replace(self, worker: Worker) -> None:
-        """A worker has died: what it was to do is ordered again, with the same keys."""
-        if worker.is_idle:
-            self._note_death("a worker process")
-        else:
-            order = worker.orders[0]
-            self._deaths_on[order.key] += 1
-            if self._deaths_on[order.key] == MOST_DEATHS:
-                death = WorkerDied(
-                    f"the worker process {self._how_it_ended(worker)} each of {MOST_DEATHS} times "
-                    "that this move was computed,",
-                    self.problem.describe(order.state),
-                    order.rung,
-                    order.key,
-                )
-                worker.orders.popleft()
-                self._failed.append((worker, Reply(order.key, None, death, nan, nan)))
-        if worker.is_leaving and worker.is_idle:
-            self.dismiss(worker)
-        else:
-            self._hire_again(worker)
-
-    def _hire_again(self, worker: Worker) -> None:
-        self._forget(worker)
-        new = self.hire(worker.processor)
-        new.is_leaving = worker.is_leaving
-        for order in worker.orders:
-            self.order(new, order)
-
-    def _forget(self, worker: Worker) -> None:
-        with suppress(KeyError, ValueError):
-            self._selector.unregister(worker.connection)
-        worker.connection.close()
-
-    def _note_death(self, who: str) -> None:
-        self._deaths_in_a_row += 1
-        if self._deaths_in_a_row == MOST_IDLE_DEATHS:
-            raise RunFailed(
-                f"{who} died {MOST_IDLE_DEATHS} times in a row with nothing to do: perhaps there "
-                "is not enough memory for so many; use fewer, on=aptmc.Processes(2), say"
-            )
-
-    def _how_it_ended(self, worker: Worker) -> str:
-        """In words. The nursery's report comes a moment after the worker's last sign of life."""
-        until = self._clock.now() + 1.0
-        with selectors.DefaultSelector() as news:
-            news.register(self._nursery, selectors.EVENT_READ)
-            while worker.process not in self._last_status and news.select(
-                until - self._clock.now()
-            ):
-                self._hear_nursery()
-        status = self._last_status.get(worker.process or 0, 0)
-        if status < 0:
-            return f"was killed by signal {-status} ({signal.Signals(-status).name})"
-        return f"ended with exit status {status}" if status else "ended"
-
-
-def _has_mail(connection: Connection) -> bool:
-    """Whether there is something to read, the end included."""
-    try:
-        return connection.poll(0)
-    except OSError:
-        return True
+    def crowded(self) -> list[AnyWorker]:
+        """Workers that have lost their place and share that of another."""
+        return []

@@ -26,6 +26,7 @@ def report(options: Namespace) -> int:
 
 def replay(options: Namespace) -> int:
     """The same draws again?"""
-    outcome = aptmc.replay(options.store, find_problem(options.problem))
+    on = None if options.workers is None else aptmc.Processes(options.workers)
+    outcome = aptmc.replay(options.store, find_problem(options.problem), on=on)
     print(json.dumps(outcome._asdict()) if options.json else outcome)
     return GOOD if outcome.is_same else DIFFERENT

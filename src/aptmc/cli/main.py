@@ -98,6 +98,7 @@ def make_parser() -> argparse.ArgumentParser:
     replay = _command(commands, "replay", "compute a stored run again and compare", REPLAY)
     replay.add_argument("store", help=STORE_HELP)
     replay.add_argument("problem", help=PROBLEM_HELP)
+    replay.add_argument("--workers", type=int, help="processes (default: this one alone)")
     _add_json(replay)
     replay.set_defaults(module="looking")
 

@@ -16,24 +16,20 @@ from aptmc.chain import (
     STATUS,
     WORK,
     accepts,
-    log_prior_column,
-    value_column,
 )
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, at_speed
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS, Kernel
-from aptmc.kernels.densities import density_problem
-from aptmc.kernels.priors import draw_nothing, prior_functions
+from aptmc.kernels.densities import density_parts, stepping_table
 from aptmc.kernels.proposals import (
     Scale,
     check_one_given,
     described,
-    proposal_factors,
     propose_normal,
 )
 from aptmc.ladder import Ladder
-from aptmc.problem import Problem, Tempered
+from aptmc.problem import Problem
 
 # Places in the tuning after the number of steps.
 SPREAD, FACTOR = 1, 2
@@ -75,24 +71,15 @@ class RandomWalk(Kernel):
 
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """The number of steps, their spread, then the factor of the covariance row by row."""
-        names, rungs = density_problem(problem, "RandomWalk").names, ladder.rungs
-        factors = proposal_factors(self.scale, self.covariance, names, rungs)
-        common = np.tile([float(self.steps), float(self.spread)], (rungs, 1))
-        return np.column_stack([common, factors.reshape(rungs, -1)])
+        numbers = [self.steps, self.spread]
+        return stepping_table("RandomWalk", problem, ladder, numbers, self.scale, self.covariance)
 
     def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
         """Random walk Metropolis."""
-        density = density_problem(problem, "RandomWalk")
-        dimension, log_weight = density.dimension, density.log_weight()
-        evaluate = density.evaluation(compiled=compiled)
-        propose = at_speed(propose_normal, compiled=compiled)
-        value, log_prior = value_column(dimension), log_prior_column(dimension)
-        has_prior = isinstance(density, Tempered)
-        draw_from_prior = (
-            prior_functions(density, compiled=compiled)[1]
-            if isinstance(density, Tempered)
-            else at_speed(draw_nothing, compiled=compiled)
+        dimension, evaluate, log_weight, value, log_prior, has_prior, draw_from_prior = (
+            density_parts(problem, "RandomWalk", compiled=compiled)
         )
+        propose = at_speed(propose_normal, compiled=compiled)
 
         def move(
             level: float,

@@ -10,15 +10,14 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.chain import ACCEPTED, BAD_VALUE, STATUS, WORK, log_prior_column, value_column
+from aptmc.chain import ACCEPTED, BAD_VALUE, STATUS, WORK
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Generator, at_speed, compiled, inlined
 from aptmc.kernels.base import STEPS, Kernel
-from aptmc.kernels.densities import density_problem
-from aptmc.kernels.priors import draw_nothing, prior_functions
-from aptmc.kernels.proposals import Scale, check_one_given, described, proposal_factors
+from aptmc.kernels.densities import density_parts, stepping_table
+from aptmc.kernels.proposals import Scale, check_one_given, described
 from aptmc.ladder import Ladder
-from aptmc.problem import Problem, Tempered
+from aptmc.problem import Problem
 
 # Places in the tuning after the number of steps.
 STRETCHES, FACTOR = 1, 2
@@ -64,26 +63,17 @@ class Slice(Kernel):
 
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """The number of steps and of stretches, then the factor of the covariance row by row."""
-        names, rungs = density_problem(problem, "Slice").names, ladder.rungs
-        factors = proposal_factors(self.scale, self.covariance, names, rungs)
-        common = np.tile([float(self.steps), float(self.stretches)], (rungs, 1))
-        return np.column_stack([common, factors.reshape(rungs, -1)])
+        numbers = [self.steps, self.stretches]
+        return stepping_table("Slice", problem, ladder, numbers, self.scale, self.covariance)
 
     def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
         """Slice sampling along a random line."""
-        density = density_problem(problem, "Slice")
-        dimension, log_weight = density.dimension, density.log_weight()
-        evaluate = density.evaluation(compiled=compiled)
+        dimension, evaluate, log_weight, value, log_prior, has_prior, draw_from_prior = (
+            density_parts(problem, "Slice", compiled=compiled)
+        )
         choose_direction = at_speed(draw_direction, compiled=compiled)
         height_below = at_speed(draw_height, compiled=compiled)
         share_below = at_speed(stretches_below, compiled=compiled)
-        value, log_prior = value_column(dimension), log_prior_column(dimension)
-        has_prior = isinstance(density, Tempered)
-        draw_from_prior = (
-            prior_functions(density, compiled=compiled)[1]
-            if isinstance(density, Tempered)
-            else at_speed(draw_nothing, compiled=compiled)
-        )
 
         def log_density_at(
             level: float, here: Floats, direction: Floats, along: float, row: Floats, info: Floats

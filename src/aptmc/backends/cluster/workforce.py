@@ -1,0 +1,414 @@
+"""Workers of an engine: send orders, hear replies, order again what was lost.
+
+Clocks of other machines differ from ours, so a worker only says how long a move took. A move ends
+when its reply arrives here, which is the moment that the coordinator is told of anyway.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from math import inf, nan
+from typing import Any, NamedTuple, final
+
+from aptmc.backends.cluster.dispatch import Dispatch, Interrupted, Lost, Seat
+from aptmc.backends.cluster.mailbox import Mailbox, News
+from aptmc.backends.cluster.task import (
+    DONE,
+    READY,
+    UNKNOWN,
+    UNUSABLE,
+    Answer,
+    Task,
+    read_answer,
+    token_of,
+)
+from aptmc.backends.control import Control
+from aptmc.backends.wire import Reply, Wire
+from aptmc.backends.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Worker, Workforce
+from aptmc.clock import Clock, WallClock
+from aptmc.errors import InputError, RunFailed, WorkerDied
+from aptmc.keys import Key
+from aptmc.moves import Order
+from aptmc.problem import Problem
+
+_CHANGED, _GONE = "changed", "gone"
+
+
+@final
+@dataclass(eq=False, kw_only=True)
+class RemoteWorker(Worker):
+    """A worker and where it sits. One that lost its seat gets another, or has to wait for one."""
+
+    seat: Seat | None = None
+    is_held: bool = False  # its orders stay here for the time being
+
+
+class _Ticket(NamedTuple):
+    """A task that is under way."""
+
+    worker: RemoteWorker
+    order: Order | None  # None: get ready
+    seat: Seat
+    ordered: float
+    withdraw: Callable[[], object]
+
+
+@final
+class RemoteWorkforce(Workforce[RemoteWorker]):
+    """Workers on the seats of an engine."""
+
+    def __init__(
+        self,
+        payload: bytes,
+        wire: Wire,
+        problem: Problem,
+        dispatch: Dispatch,
+        clock: Clock | None = None,
+        mailbox: Mailbox | None = None,
+    ) -> None:
+        super().__init__()
+        self.wire, self.problem = wire, problem
+        self._payload, self._token = payload, token_of(payload)
+        self._dispatch = dispatch
+        self._clock = clock or WallClock()
+        self._mailbox = mailbox or Mailbox(self._clock)
+        self._numbers = count()
+        self._tickets: dict[int, _Ticket] = {}
+        self._deaths_on: Counter[Key] = Counter()
+        self._deaths_in_a_row = 0
+        self._failed: list[tuple[RemoteWorker, Reply]] = []  # moves that are given up
+        self._trials: deque[tuple[RemoteWorker, Order]] = deque()
+        self._retired: set[Seat] = set()  # whose workers were asked to leave
+        self._free: list[Seat] = []
+        self._crowded: list[RemoteWorker] = []
+        self._is_started = False
+
+    # --- for whoever runs the show ----------------------------------------------------------
+
+    def await_nursery(self, until: float, control: Control) -> bool:
+        """Start the engine."""
+        if not self._is_started:
+            self._is_started = True
+            post = self._mailbox.post
+            self._dispatch.start(partial(post, _CHANGED), partial(post, _GONE))
+            self._take_stock()
+        return self._clock.now() < until and control.stopped is None
+
+    def hire(self, processor: int) -> RemoteWorker:
+        """A new worker on a processor."""
+        worker = self.workers[processor] = RemoteWorker(processor)
+        self._seat(worker)
+        return worker
+
+    def order(self, worker: RemoteWorker, order: Order) -> None:
+        """Give a worker something to do."""
+        if worker.is_idle and worker.is_ready:
+            worker.since = self._clock.now()
+        worker.orders.append(order)
+        if not worker.is_held:
+            self._submit(worker, order)
+
+    def listen(self, until: float) -> list[tuple[RemoteWorker, Reply]]:
+        """Wait for replies, at most until so late by the clock."""
+        before = self._clock.now()
+        post = self._mailbox.wait(until)
+        self.waited += self._clock.now() - before
+        replies: list[tuple[RemoteWorker, Reply]] = []
+        for news in post:
+            if news.subject is _CHANGED:
+                self._reseat()
+            elif news.subject is _GONE:
+                self._lose(news.what)
+            else:
+                self._hear(news, replies)
+        replies += self._failed
+        self._failed = []
+        return replies
+
+    def dismiss(self, worker: RemoteWorker) -> None:
+        """Let a worker go that has nothing to do."""
+        self._drop(worker)
+        self.workers.pop(worker.processor, None)
+        if worker.seat is not None and all(
+            other.seat is not worker.seat for other in self.workers.values()
+        ):
+            self._retired.add(worker.seat)
+        self._take_stock()
+
+    def interrupt(self, worker: RemoteWorker) -> RemoteWorker:
+        """Give up what a worker does now. Where it cannot be ended, the next order waits for it."""
+        self._drop(worker)
+        worker.orders.clear()
+        if worker.seat is not None and self._dispatch.interrupt(worker.seat):
+            self._lose(worker.seat.home)
+            self._deaths_in_a_row = 0
+        return worker
+
+    def wake(self) -> None:
+        """End the current `listen` early."""
+        self._mailbox.wake()
+
+    def close(self) -> None:
+        """Withdraw what has not begun, and leave the rest."""
+        for ticket in self._tickets.values():
+            ticket.withdraw()
+        self._tickets.clear()
+        if self._is_started:
+            self._dispatch.close()
+
+    def check_growth(self) -> None:
+        """An engine has the workers that it has."""
+        raise InputError(
+            "workers of an engine cannot be added from here: those that join a cluster are given "
+            "work by themselves, and an executor has as many as it was made with"
+        )
+
+    def vacancies(self) -> int:
+        """How many seats are free."""
+        return len(self._free)
+
+    def crowded(self) -> list[RemoteWorker]:
+        """Workers that share the seat of another."""
+        return self._crowded
+
+    # --- tasks --------------------------------------------------------------------------------
+
+    def _submit(self, worker: RemoteWorker, order: Order | None, *, whole: bool = False) -> None:
+        """Send an order to a worker's seat; without one, get ready. With the problem, if whole."""
+        if worker.seat is None:
+            return  # it is sent when there is one
+        message = b"" if order is None else self.wire.order_bytes(order)
+        task = Task(self._token, message, self._payload if whole or order is None else None)
+        number, ordered = next(self._numbers), self._clock.now()
+        # The answer may come before `submit` is back, but nobody reads it before we do.
+        withdraw = self._dispatch.submit(worker.seat, task, partial(self._mailbox.post, number))
+        self._tickets[number] = _Ticket(worker, order, worker.seat, ordered, withdraw)
+
+    def _hear(self, news: News, replies: list[tuple[RemoteWorker, Reply]]) -> None:
+        ticket = self._tickets.pop(news.subject, None)
+        if ticket is None:
+            return  # of a task that was given up, or sent again
+        if isinstance(news.what, Lost):
+            self._tickets[news.subject] = ticket
+            self._lose(ticket.seat.home)
+        elif isinstance(news.what, Interrupted):
+            if ticket.order is not None and not self._note_death_on(ticket):
+                self._submit(ticket.worker, ticket.order)
+        elif isinstance(news.what, BaseException):
+            raise RunFailed(
+                f"the engine cannot compute moves: {type(news.what).__name__}: {news.what}; check "
+                "that aptmc is installed where its workers run, in the same version"
+            ) from news.what
+        else:
+            self._read(ticket, read_answer(news.what), news.arrived, replies)
+
+    def _read(
+        self,
+        ticket: _Ticket,
+        answer: Answer,
+        arrived: float,
+        replies: list[tuple[RemoteWorker, Reply]],
+    ) -> None:
+        worker, order = ticket.worker, ticket.order
+        if answer.kind == UNUSABLE:
+            raise self._unusable(answer.rest.decode())
+        if answer.kind == UNKNOWN:
+            self._submit(worker, order, whole=True)
+            return
+        worker.process = answer.process
+        if not worker.is_ready:
+            # To load the problem takes seconds, which are no part of the first move.
+            worker.is_ready, worker.since = True, arrived
+        if answer.kind == READY:
+            return
+        assert answer.kind == DONE
+        assert order is not None
+        self._deaths_in_a_row = 0
+        reply = self.wire.read_reply(answer.rest)
+        assert reply is not None
+        assert reply.key == order.key
+        duration = reply.ended - reply.began
+        began = max(arrived - duration, ticket.ordered)
+        latency = max(arrived - ticket.ordered - duration, 0.0)
+        _remove(worker.orders, order)
+        worker.since = arrived
+        replies.append((worker, reply._replace(began=began, ended=arrived, latency=latency)))
+        self._end_trial(order)
+
+    def _unusable(self, text: str) -> Exception:
+        last = text.strip().splitlines()[-1]
+        message = (
+            f"workers cannot load the problem: {last}; check that what it imports can be imported "
+            "there too. In the worker:\n" + text
+        )
+        has_worked = any(worker.is_ready for worker in self.workers.values())
+        return RunFailed(message) if has_worked else InputError(message)
+
+    # --- losses -------------------------------------------------------------------------------
+
+    def _lose(self, home: Any) -> None:
+        """A home is gone: whoever sat there gets another seat, and its orders are sent again."""
+        affected = [w for w in self.workers.values() if w.seat is not None and w.seat.home is home]
+        lost = [n for n, ticket in self._tickets.items() if ticket.seat.home is home]
+        if not affected and not lost:
+            return
+        tickets = [self._tickets.pop(number) for number in lost]
+        # Those that may have been computed: the first in line of each worker.
+        suspects = [t for t in tickets if t.order is not None and t.worker.orders[0] is t.order]
+        if suspects:
+            for ticket in suspects:
+                self._note_death_on(ticket)
+        else:
+            self._note_idle_death()
+        self._dispatch.abandon(home)
+        self._retired = {seat for seat in self._retired if seat.home is not home}
+        for worker in affected:
+            worker.seat, worker.is_ready, worker.since = None, False, inf
+        self._take_stock()
+        for worker in affected:
+            self._seat(worker)
+        if len(suspects) > 1 or self._trials:
+            self._hold(tickets)
+        # Those that were first in line are so again.
+        again = sorted(tickets, key=lambda ticket: _place(ticket.worker.orders, ticket.order))
+        for ticket in again:
+            if not ticket.worker.is_held and _holds(ticket.worker.orders, ticket.order):
+                self._submit(ticket.worker, ticket.order)
+        if self._trials:
+            self._submit(*self._trials[0])
+        else:
+            self._release()
+
+    def _note_death_on(self, ticket: _Ticket) -> bool:
+        """Count a loss against a move; True if it is given up."""
+        worker, order = ticket.worker, ticket.order
+        assert order is not None
+        self._deaths_on[order.key] += 1
+        if self._deaths_on[order.key] < MOST_DEATHS:
+            return False
+        death = WorkerDied(
+            f"the worker process ended each of {MOST_DEATHS} times that this move was computed,",
+            self.problem.describe(order.state),
+            order.rung,
+            order.key,
+        )
+        _remove(worker.orders, order)
+        self._failed.append((worker, Reply(order.key, None, death, nan, nan)))
+        self._trials = deque(trial for trial in self._trials if trial[1] is not order)
+        return True
+
+    def _note_idle_death(self) -> None:
+        self._deaths_in_a_row += 1
+        if self._deaths_in_a_row == MOST_IDLE_DEATHS:
+            raise RunFailed(
+                f"workers of the engine were lost {MOST_IDLE_DEATHS} times in a row without a "
+                "single move done: look into the engine's own log; perhaps there is not enough "
+                "memory"
+            )
+
+    def _hold(self, tickets: list[_Ticket]) -> None:
+        """Find out which of several moves ends the process: the last chance of each, alone."""
+        waiting = {id(order) for _, order in self._trials}
+        for ticket in tickets:
+            order = ticket.order
+            if (
+                order is not None
+                and self._deaths_on[order.key] == MOST_DEATHS - 1
+                and id(order) not in waiting
+            ):
+                self._trials.append((ticket.worker, order))
+        if self._trials:
+            for ticket in tickets:
+                ticket.worker.is_held = True
+
+    def _end_trial(self, order: Order) -> None:
+        if self._trials and self._trials[0][1] is order:
+            self._trials.popleft()
+            if self._trials:
+                self._submit(*self._trials[0])
+            else:
+                self._release()
+
+    def _release(self) -> None:
+        """Send what was held back."""
+        held = [worker for worker in self.workers.values() if worker.is_held]
+        for worker in held:
+            worker.is_held = False
+        self._send_all(held)
+
+    def _send_all(self, workers: list[RemoteWorker]) -> None:
+        """Send the orders of workers that are not under way, those first in line first."""
+        under_way = {id(ticket.order) for ticket in self._tickets.values()}
+        for place in range(max((len(worker.orders) for worker in workers), default=0)):
+            for worker in workers:
+                if place < len(worker.orders) and id(worker.orders[place]) not in under_way:
+                    self._submit(worker, worker.orders[place])
+
+    def _drop(self, worker: RemoteWorker) -> None:
+        """Forget what a worker was to do."""
+        for number in [n for n, ticket in self._tickets.items() if ticket.worker is worker]:
+            self._tickets.pop(number).withdraw()
+        is_tried = bool(self._trials) and self._trials[0][0] is worker
+        self._trials = deque(trial for trial in self._trials if trial[0] is not worker)
+        if is_tried and self._trials:
+            self._submit(*self._trials[0])
+        elif is_tried:
+            self._release()
+
+    # --- seats --------------------------------------------------------------------------------
+
+    def _seat(self, worker: RemoteWorker) -> None:
+        """Give a worker a seat: a free one, or that with the fewest on it, if there is any."""
+        seats = self._dispatch.seats()
+        taken = Counter(other.seat for other in self.workers.values())
+        free = [seat for seat in seats if taken[seat] == 0]
+        welcome = [seat for seat in free if seat not in self._retired] or free
+        if welcome:
+            worker.seat = welcome[0]
+            self._retired.discard(welcome[0])
+        elif seats:
+            worker.seat = min(seats, key=lambda seat: taken[seat])
+        if worker.seat is not None:
+            self._submit(worker, None)
+        self._take_stock()
+
+    def _reseat(self) -> None:
+        """There are other seats: those come first who have none, then those who share one."""
+        self._take_stock()
+        homeless = [worker for worker in self.workers.values() if worker.seat is None]
+        for worker in homeless:
+            self._seat(worker)
+        self._send_all([worker for worker in homeless if not worker.is_held])
+        while self._free and self._crowded:
+            self._seat(self._crowded[0])
+
+    def _take_stock(self) -> None:
+        """Which seats are free, and who shares one."""
+        taken: set[Seat] = set()
+        self._crowded = []
+        for worker in self.workers.values():
+            if worker.seat in taken:
+                self._crowded.append(worker)
+            elif worker.seat is not None:
+                taken.add(worker.seat)
+        self._free = [
+            seat
+            for seat in self._dispatch.seats()
+            if seat not in taken and seat not in self._retired
+        ]
+
+
+def _place(orders: deque[Order], order: Order | None) -> int:
+    return next((place for place, other in enumerate(orders) if other is order), -1)
+
+
+def _holds(orders: deque[Order], order: Order | None) -> bool:
+    return order is not None and _place(orders, order) >= 0
+
+
+def _remove(orders: deque[Order], order: Order) -> None:
+    del orders[_place(orders, order)]

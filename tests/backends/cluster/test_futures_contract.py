@@ -1,0 +1,48 @@
+"""The contract of backends, kept by the workers of executors."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+import aptmc
+from tests.backends.contract import RaisesInTheEnd
+from tests.backends.process_contract import ProcessContract
+
+# One for all tests: to start Python and to load libraries takes seconds.
+POOLS = {
+    "processes": lambda: ProcessPoolExecutor(2, multiprocessing.get_context("spawn")),
+    "threads": lambda: ThreadPoolExecutor(2),
+}
+_made = {}
+
+
+def pool(kind):
+    return _made.get(kind) or _made.setdefault(kind, POOLS[kind]())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _end_pools():
+    yield
+    for executor in _made.values():
+        executor.shutdown()
+    _made.clear()
+
+
+class TestProcessPool(ProcessContract):
+    @staticmethod
+    def backend():
+        return aptmc.Futures(pool("processes"), 2, group=1)
+
+
+class TestProcessPoolAndBarriers(TestProcessPool):
+    schedule = aptmc.Synchronous(moves=2)
+    failing_schedule = aptmc.Synchronous(exchange=RaisesInTheEnd())
+
+
+class TestThreads(ProcessContract):
+    @staticmethod
+    def backend():
+        return aptmc.Futures(pool("threads"), 2, group=1)

@@ -1,0 +1,37 @@
+"""The contract of backends whose workers are other processes, here or elsewhere."""
+
+from __future__ import annotations
+
+import threading
+
+import aptmc
+from aptmc.backends.control import Control
+from tests.backends.contract import LONG, MOVES, Contract, RaisesInTheEnd, eventually
+
+
+class ProcessContract(Contract):
+    schedule: aptmc.Anytime | aptmc.Synchronous = aptmc.Anytime(every="1 ms")
+    failing_schedule: aptmc.Anytime | aptmc.Synchronous = aptmc.Anytime(
+        every="1 ms", exchange=RaisesInTheEnd()
+    )
+
+    def run_until_the_budget_ends(self, session):
+        """How long workers need to start is not known, so the end comes nearer when they have."""
+        control = Control()
+
+        def spend(shift):
+            shift.until = shift.clock.now()
+
+        def watch():
+            try:
+                eventually(lambda: control.ask(lambda _: session.machine.completed.sum()) >= MOVES)
+            finally:
+                control.ask(spend)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        try:
+            return self.backend().run(session, LONG, control)
+        finally:
+            control.end()
+            watcher.join()
