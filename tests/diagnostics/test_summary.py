@@ -102,7 +102,7 @@ def test_digits_follow_the_monte_carlo_error() -> None:
 def test_table_says_what_it_is_made_of() -> None:
     text = str(summarise({"x": CHAINS, "y": CHAINS}, elapsed=10.0, unit="unit"))
     assert "ess/unit" in text
-    assert text.endswith("5850 draws on 3 chains of the coldest rung in 10.0 units of time")
+    assert text.endswith("5,850 draws on 3 chains of the coldest rung in 10.0 units of time")
 
 
 def test_short_chains_are_marked() -> None:

@@ -15,8 +15,12 @@ from types import ModuleType
 
 import pytest
 
+import aptmc
+from tools import reference
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*ROOT.glob("README.md"), *sorted(ROOT.glob("docs/**/*.md"))]
+HEAVIEST = 250_000  # bytes of a picture
 BLOCK = re.compile(
     r"^(?P<indent> *)```python(?P<words>[^\n]*)\n(?P<code>.*?)^(?P=indent)```[ ]*$",
     re.MULTILINE | re.DOTALL,
@@ -89,3 +93,27 @@ def test_a_wrong_example_fails_with_its_line(
     document.write_text(f"# Title\n\n```python\n{code}\n```\n")
     with pytest.raises(pytest.fail.Exception, match=re.escape(where)):
         run(document, monkeypatch)
+
+
+# --- what the documents show --------------------------------------------------------------------
+
+
+def test_pictures_are_there_and_light() -> None:
+    shown = set()
+    for document in DOCUMENTS:
+        for address in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", document.read_text(encoding="utf-8")):
+            picture = document.parent / address
+            assert picture.is_file(), f"{document.name}: there is no {address}"
+            assert picture.stat().st_size < HEAVIEST, address
+            shown.add(picture.resolve())
+    assert shown == {path.resolve() for path in (ROOT / "docs" / "figures").iterdir()}
+
+
+def test_the_reference_has_every_public_name() -> None:
+    page = reference.page()
+    for name in aptmc.__all__:
+        if not name.startswith("_") and hasattr(aptmc, name):
+            assert f"### `aptmc.{name}`" in page
+    assert "### `aptmc.plots.timeline`" in page
+    assert ":param" not in page
+    assert page.count("```") % 2 == 0

@@ -119,7 +119,7 @@ class Summary(Mapping[str, ParameterSummary]):
         time = f"{_significant(self.elapsed)} {words}"
         for draws, chains in sizes if len(sizes) == 1 else ():
             plural = "" if chains == 1 else "s"
-            notes.append(f"{draws} draws on {chains} chain{plural} of the coldest rung in {time}")
+            notes.append(f"{draws:,} draws on {chains} chain{plural} of the coldest rung in {time}")
         if not all(row.reliable for row in self.rows.values()):
             notes.append(
                 f"* chains shorter than {RELIABLE_LENGTH} autocorrelation times: "
@@ -142,7 +142,7 @@ def summarise(draws: Mapping[str, Series], elapsed: float, *, unit: str = "s") -
     >>> print(summary)
          mean     sd      q5    q95   mcse   ess  ess/s    iat  bulk ess  tail ess  r-hat
     x  -0.014  1.008  -1.623  1.682  0.022  2058   1029  0.967      1950      1890  1.004
-    1990 draws on 2 chains of the coldest rung in 2.00 s
+    1,990 draws on 2 chains of the coldest rung in 2.00 s
     """
     if not (math.isfinite(elapsed) and elapsed >= 0):
         raise InputError(f"elapsed must be finite and not negative, got {elapsed!r}")
