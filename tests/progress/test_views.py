@@ -182,6 +182,77 @@ def test_a_terminal_is_left_with_one_line() -> None:
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1  # the cursor is back
 
 
+class Screen(Terminal):
+    """A terminal that wraps its lines anew when its width changes, as most do."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.rows, self.row = [""], 0
+        self.is_wrapped = [False]  # by row: the one before goes on here
+
+    def write(self, text: str) -> int:
+        super().write(text)
+        for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|[^\x1b]", text):
+            if part == "\n":
+                self._down(wrapped=False)
+            elif part == "\r":
+                self.column = 0
+            elif part.endswith("A"):
+                self.row -= int(part[2:-1] or 1)
+                assert self.row >= 0, "what was printed before is erased"
+            elif part == "\x1b[2K":
+                self.rows[self.row] = ""
+            elif part == "\x1b[J":
+                self.rows[self.row :] = [""]
+                self.is_wrapped[self.row :] = [False]
+            elif part[0] != "\x1b":
+                if len(self.rows[self.row]) >= self.width:
+                    self._down(wrapped=True)
+                self.rows[self.row] += part
+        return len(text)
+
+    def _down(self, *, wrapped: bool) -> None:
+        self.row += 1
+        if self.row == len(self.rows):
+            self.rows.append("")
+            self.is_wrapped.append(wrapped)
+
+    def resize(self, width: int) -> None:
+        """The cursor is at the end of the last row, and stays there."""
+        lines: list[str] = []
+        for row, wrapped in zip(self.rows, self.is_wrapped, strict=True):
+            lines[-1:] = [lines[-1] + row] if wrapped else [*lines[-1:], row]
+        self.width, self.rows, self.is_wrapped = width, [], []
+        for line in lines:
+            pieces = [line[i : i + width] for i in range(0, len(line), width)] or [""]
+            self.rows += pieces
+            self.is_wrapped += [False] + [True] * (len(pieces) - 1)
+        self.row = len(self.rows) - 1
+
+
+@pytest.mark.parametrize("kind", ["wraps", "xterm"])
+def test_nothing_is_left_on_the_screen_when_a_window_gets_narrow(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XTERM_VERSION", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    if kind == "xterm":  # which does not wrap anew: what is right for others is not done there
+        monkeypatch.setenv("XTERM_VERSION", "XTerm(390)")
+    screen = Screen(110)
+    screen.write("printed before\n")
+    view = TerminalView(screen)
+    view._console.width = 110
+    view.begin(600.0, "s")
+    for width in (110, 50, 120, 35, 35, 80):
+        screen.resize(width)
+        view._console.width = width
+        view.show(SAMPLING)
+    view.close("done")
+    left = [row.rstrip() for row in screen.rows if row.strip()]
+    assert (left == ["printed before", "aptmc: done"]) is (kind == "wraps")
+
+
 def test_a_notebook_shows_the_picture_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
     displayed: list[object] = []

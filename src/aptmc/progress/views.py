@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from abc import ABC, abstractmethod
 from html import escape
@@ -93,20 +94,48 @@ class TerminalView(View):
         self._console: Console = Console(file=stream)
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
         self._live.start()
+        self._shown: list[int] = []  # the lengths of the lines that are on the screen
 
     def begin(self, budget: float, unit: str) -> None:
         """Say that it starts."""
-        text = f"starting up; the budget is {duration_text(budget, unit)}"
-        self._live.update(text, refresh=True)
+        self._draw(f"starting up; the budget is {duration_text(budget, unit)}")
 
     def show(self, glance: Glance) -> None:
         """Draw it anew."""
-        self._live.update(picture(glance), refresh=True)
+        self._draw(picture(glance))
 
     def close(self, last_words: str) -> None:
         """Leave one line."""
+        self._forget_what_was_wrapped()
         self._live.stop()
         self._console.print(f"aptmc: {last_words}", highlight=False, markup=False)
+
+    def _draw(self, what: RenderableType) -> None:
+        from rich.segment import Segment
+
+        self._forget_what_was_wrapped()
+        lines = self._console.render_lines(what, pad=False)
+        self._shown = [Segment.get_line_length(line) for line in lines]
+        self._live.update(what, refresh=True)
+
+    def _forget_what_was_wrapped(self) -> None:
+        """If the window got so narrow that lines were wrapped, remove them all.
+
+        rich goes back by as many rows as it has printed lines. Terminals that wrap lines anew when
+        their size changes have more rows by then, whose rest would stay on the screen for good.
+        """
+        width = max(self._console.width, 1)
+        rows = sum(max(-(-length // width), 1) for length in self._shown)
+        if rows == len(self._shown) or not _wraps_anew():
+            return
+        self._console.file.write(f"\r\x1b[{rows - 1}A\x1b[J")
+        self._live._live_render._shape = None  # nothing is there to go back over
+        self._shown = []
+
+
+def _wraps_anew() -> bool:
+    """Most terminals do; these cut lines off, and below the cursor is somebody else's text."""
+    return "XTERM_VERSION" not in os.environ and os.environ.get("TERM") != "linux"
 
 
 @final
@@ -224,6 +253,8 @@ def _workers(glance: Glance) -> RenderableType:
     from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
+    for _ in range(3):
+        table.add_column(no_wrap=True)
     for worker in glance.workers[:MOST_WORKERS]:
         if worker.chain is None:
             doing = Text("idle", style="dim")
