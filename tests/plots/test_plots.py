@@ -54,7 +54,7 @@ def labels(figure: Figure) -> set[str]:
         (plots.marginals, {"a", "b"}),
         (plots.pairs, {"a", "b"}),
         (plots.timeline, {"processor", TIME, "rung"}),
-        (plots.hold_times, {"rung", "time of a move, units of virtual time"}),
+        (plots.hold_times, {"rung", "time of a move, units"}),
         (plots.utilisation, {"share inside moves", TIME}),
         (plots.swap_rates, {"swap rate", "power of the rung, coldest first"}),
         (plots.index_process, {"rung", TIME}),

@@ -72,6 +72,7 @@ def index_process(run: Run) -> Figure:
             mine = mine[:: max(mine.size // MOST_STEPS, 1)]
             panel.step(time[mine], place[mine], where="post", color=colour, linewidth=0.6)
             panel.set_ylim(rungs - 0.5, -0.5)
+            panel.set_yticks(sorted({0, rungs - 1}))
             panel.set_ylabel("rung")
             panel.set_title(f"state {number}")
         label_time(axes[-1], run, run.elapsed)

@@ -79,6 +79,8 @@ def _draw_reference(panel: Any, name: str, reference: Reference, edges: Any) -> 
         counts, _ = np.histogram(draws, edges)
         heights = counts / (draws.size * np.diff(edges))
         panel.stairs(heights, edges, color=VERMILLION, linewidth=1.2, label="reference")
+    bottom, top = panel.get_ylim()
+    panel.set_ylim(bottom, 1.2 * top)  # room for the legend
     panel.legend(loc="upper right")
 
 

@@ -178,7 +178,8 @@ def hold_times(run: Run) -> Figure:
         panel.set_yscale("log")
         panel.set_xticks(range(rungs))
         panel.set_xlabel("rung")
-        panel.set_ylabel(f"time of a move, {time_unit(run)}")
+        unit = run.settings.on.time_unit
+        panel.set_ylabel(f"time of a move, {unit if unit == 's' else 'units'}")
     return new
 
 
