@@ -17,7 +17,6 @@ from aptmc.plots.style import (
     figure,
     label_time,
     rung_colours,
-    time_unit,
 )
 
 if TYPE_CHECKING:
