@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from importlib import import_module
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.backends.process_contract import ProcessContract
 POOLS = {
     "processes": lambda: ProcessPoolExecutor(2, multiprocessing.get_context("spawn")),
     "threads": lambda: ThreadPoolExecutor(2),
+    "loky": lambda: import_module("loky").ProcessPoolExecutor(2),
 }
 _made = {}
 
@@ -46,3 +48,10 @@ class TestThreads(ProcessContract):
     @staticmethod
     def backend():
         return aptmc.Futures(pool("threads"), 2, group=1)
+
+
+class TestLoky(ProcessContract):
+    @staticmethod
+    def backend():
+        pytest.importorskip("loky")
+        return aptmc.Futures(pool("loky"), 2, group=1)
