@@ -19,8 +19,8 @@ from scipy import stats
 import aptmc
 from aptmc import start
 from aptmc.backends.build import build_session
-from aptmc.backends.replay import replay
 from aptmc.backends.local_workforce import LocalWorkforce
+from aptmc.backends.replay import replay
 from aptmc.errors import RunFailed
 from aptmc.event_log import COMPLETED, TAKEN, Events
 from aptmc.kernels.base import STEPS

@@ -6,8 +6,8 @@ import pytest
 
 import aptmc
 from aptmc.backends.control import Control
-from aptmc.backends.workplace import Workplace as Engine
 from aptmc.backends.units import Units, measure_units
+from aptmc.backends.workplace import Workplace as Engine
 from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.keys import MOVE, PILOT

@@ -15,9 +15,9 @@ from select import select
 import pytest
 
 import aptmc
+from aptmc.backends.local_workforce import LocalWorkforce
 from aptmc.backends.nursery import pack
 from aptmc.backends.wire import Wire
-from aptmc.backends.local_workforce import LocalWorkforce
 from aptmc.clock import WallClock
 from aptmc.errors import StopReason
 from tests.backends.contract import begin, eventually, make_session, same_when_replayed
