@@ -7,7 +7,7 @@ from functools import cache
 from mpi4py.futures import MPIPoolExecutor
 
 import aptmc
-from tests.backends.process_contract import ProcessContract
+from tests.backends.process_contract import EngineContract
 
 
 @cache
@@ -15,7 +15,7 @@ def pool():
     return MPIPoolExecutor()
 
 
-class TestRanks(ProcessContract):
+class TestRanks(EngineContract):
     @staticmethod
     def backend():
         return aptmc.Futures(pool(), 2, group=1)

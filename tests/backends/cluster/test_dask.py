@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 import aptmc
-from tests.backends.process_contract import ProcessContract
+from tests.backends.process_contract import EngineContract
 
 distributed = pytest.importorskip("distributed")
 
@@ -28,7 +28,7 @@ def _end_cluster():
     cluster.cache_clear()
 
 
-class TestDask(ProcessContract):
+class TestDask(EngineContract):
     @staticmethod
     def backend():
         return aptmc.Dask(cluster()[1], group=1)

@@ -10,7 +10,7 @@ import pytest
 
 import aptmc
 from tests.backends.contract import RaisesInTheEnd
-from tests.backends.process_contract import ProcessContract
+from tests.backends.process_contract import EngineContract
 
 # One for all tests: to start Python and to load libraries takes seconds.
 POOLS = {
@@ -33,7 +33,7 @@ def _end_pools():
     _made.clear()
 
 
-class TestProcessPool(ProcessContract):
+class TestProcessPool(EngineContract):
     @staticmethod
     def backend():
         return aptmc.Futures(pool("processes"), 2, group=1)
@@ -44,13 +44,13 @@ class TestProcessPoolAndBarriers(TestProcessPool):
     failing_schedule = aptmc.Synchronous(exchange=RaisesInTheEnd())
 
 
-class TestThreads(ProcessContract):
+class TestThreads(EngineContract):
     @staticmethod
     def backend():
         return aptmc.Futures(pool("threads"), 2, group=1)
 
 
-class TestLoky(ProcessContract):
+class TestLoky(EngineContract):
     @staticmethod
     def backend():
         pytest.importorskip("loky")

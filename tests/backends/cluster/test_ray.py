@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import aptmc
-from tests.backends.process_contract import ProcessContract
+from tests.backends.process_contract import EngineContract
 
 ray = pytest.importorskip("ray")
 
@@ -16,7 +16,7 @@ def _end_cluster():
     ray.shutdown()
 
 
-class TestRay(ProcessContract):
+class TestRay(EngineContract):
     @staticmethod
     def backend():
         return aptmc.Ray(workers=2, group=1)

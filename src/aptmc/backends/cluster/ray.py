@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, final
 
@@ -197,19 +198,40 @@ def _connect(ray: Any, address: str | None, workers: int | None) -> None:
         if address is not None:
             ray.init(address=address, log_to_driver=False)
         else:
-            ray.init(
-                address="local",
-                num_cpus=workers,
-                include_dashboard=False,
-                log_to_driver=False,
-                _node_ip_address="127.0.0.1",
-            )
+            with _on_this_machine_alone(ray):
+                ray.init(
+                    address="local",
+                    num_cpus=workers,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level="ERROR",
+                )
     except Exception as error:
         where = "on this machine" if address is None else f"at {address!r}"
         raise InputError(
             f"no Ray cluster {where} ({type(error).__name__}: {error}): give the address of one "
             "that runs, address='auto' say, or none at all for a new one"
         ) from error
+
+
+@contextmanager
+def _on_this_machine_alone(ray: Any) -> Iterator[None]:
+    """A cluster that is made now can be reached from this machine only.
+
+    That is how Ray does it by default on macOS and Windows. On Linux its processes listen to all
+    the world, even if they are told to live at 127.0.0.1, which it takes for a mistake.
+    """
+    constants = ray._private.ray_constants
+    name, before = constants.ENABLE_RAY_CLUSTERS_ENV_VAR, constants.ENABLE_RAY_CLUSTER
+    said = os.environ.get(name)
+    constants.ENABLE_RAY_CLUSTER, os.environ[name] = False, "0"
+    try:
+        yield
+    finally:
+        constants.ENABLE_RAY_CLUSTER = before
+        del os.environ[name]
+        if said is not None:
+            os.environ[name] = said
 
 
 def _library() -> Any:
