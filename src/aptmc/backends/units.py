@@ -95,10 +95,11 @@ def measure_units(
     return Units(tuning[:, STEPS].astype(np.int64), ahead)
 
 
-def can_queue_ahead(machine: Coordinator, served: Integers) -> bool:
-    """Whether enough chains wait in every pool if each processor holds two of them."""
+def can_queue_ahead(machine: Coordinator, served: Integers, ahead: int = 1) -> bool:
+    """Whether enough chains wait in every pool if each processor holds two of them, or more."""
     pools = machine.completed.size
     movers = np.bincount(machine.pool[machine.is_mover], minlength=pools)
     processors = np.bincount(served, minlength=pools)
     has_barriers = machine.plan.moves_per_barrier > 0
-    return not has_barriers and bool((movers >= 2 * processors + np.maximum(processors, 2)).all())
+    in_flight = (1 + ahead) * processors
+    return not has_barriers and bool((movers >= in_flight + np.maximum(processors, 2)).all())
