@@ -42,6 +42,7 @@ class Pilot(NamedTuple):
     chains: int
     chains_per_rung: int
     hold: list[Floats]  # by rung, of completed moves
+    hold_error: float  # of their mean over all rungs: relative, one standard error
     transitions: list[Transitions] | None  # by rung, if the draws of all rungs were kept
     latency: float  # from the end of a move to the beginning of the next, without `cost`
     cost: float  # the coordinator's time for each completion
@@ -92,6 +93,7 @@ def pilot_of(run: Run) -> Pilot:
         chains=chains,
         chains_per_rung=int(np.bincount(run.rung_of_chain).max()),
         hold=hold,
+        hold_error=_hold_error(hold),
         transitions=_transitions(run),
         latency=_latency(run, ahead, cost),
         cost=cost,
@@ -121,6 +123,18 @@ def _hold_times(run: Run) -> list[Floats]:
         "the pilot holds no hold times of its warmer rungs: run it with log_events=True (which a "
         'run with store=... does by itself) or with keep="all"'
     )
+
+
+def _hold_error(hold: list[Floats]) -> float:
+    """The relative standard error of the mean over rungs; each rung's moves are autocorrelated."""
+    means, variances = [], []
+    for times in hold:
+        if times.size > 0:
+            means.append(float(times.mean()))
+            found = effective_draws(np.arange(times.size), times.reshape(-1, 1), 1.0)
+            draws = float(found.per_second[0])
+            variances.append(times.var() / draws if np.isfinite(draws) else times.var())
+    return float(np.sqrt(sum(variances))) / max(sum(means), 1e-300)
 
 
 def _transitions(run: Run) -> list[Transitions] | None:

@@ -27,7 +27,7 @@ from aptmc.problem.weights import power_log_weight, tolerance_log_weight
 
 NEIGHBOURS = 5
 MOST_STATES = 12_000  # of all rungs together
-SCALE, CHOICES, MOVES, TABLES = 1, 2, 3, 4  # places in a rung's numbers; tables follow
+CHOICES, MOVES, TABLES = 1, 2, 3  # places in a rung's numbers; tables follow
 STAYS = -1.0
 INDEX, VALUE = 0, 1  # places in a state
 
@@ -45,7 +45,7 @@ def make_pilots_move(
     for _ in range(int(tuning[STEPS])):
         first = TABLES + int(outcome[INDEX]) * choices
         move = int(tuning[first + int(rng.random() * choices)])
-        info[WORK] += tuning[SCALE] * tuning[hold + move]
+        info[WORK] += tuning[hold + move]
         if tuning[leads_to + move] != STAYS:
             outcome[INDEX] = tuning[leads_to + move]
             outcome[VALUE] = tuning[value + move]
@@ -88,7 +88,7 @@ class PilotsMoves(Kernel):
         self.rows = rows
 
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
-        """Steps, scale of hold times, and the tables."""
+        """The number of steps, and the tables."""
         return self.rows
 
     def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
@@ -157,7 +157,7 @@ def _without_states(pilot: Pilot) -> Surrogate:
 
 def _row(choices: FloatTable, hold: Floats, leads_to: Floats, value: Floats) -> Floats:
     """Choices by state at the front, numbers by move at the back."""
-    head = np.array([1.0, 1.0, choices.shape[1], hold.size])
+    head = np.array([1.0, choices.shape[1], hold.size])
     row: Floats = np.concatenate([head, choices.ravel(), hold, leads_to, value])
     return row
 
@@ -181,8 +181,10 @@ def _nearest(before: FloatTable, states: FloatTable) -> FloatTable:
     """For each state, the moves that started nearest to it, on the scale of where moves started."""
     centre = before.mean(axis=0)
     spread, axes = np.linalg.eigh(np.atleast_2d(np.cov(before.T)))
-    usable = spread > 1e-12 * max(spread[-1], 1e-300)
-    whiten = axes[:, usable] / np.sqrt(spread[usable])
+    usable = spread > 1e-12 * spread[-1]
     choices = min(NEIGHBOURS, len(before))
+    if not usable.any():  # all moves started from one place
+        return np.tile(np.arange(choices, dtype=np.float64), (len(states), 1))
+    whiten = axes[:, usable] / np.sqrt(spread[usable])
     _, nearest = cKDTree((before - centre) @ whiten).query((states - centre) @ whiten, choices)
     return nearest.reshape(len(states), choices).astype(np.float64)
