@@ -243,7 +243,8 @@ def _unfinished(flight: Flight, now: float) -> Floats:
     """Of each processor: how long it has been at its present move."""
     so_far = np.maximum(np.minimum(flight.finish, now) - flight.started, 0.0)
     by_place = np.where(flight.chain != NOBODY, so_far, 0.0)
-    return by_place.reshape(-1, flight.busy.size).sum(axis=0)
+    by_processor: Floats = by_place.reshape(-1, flight.busy.size).sum(axis=0)
+    return by_processor
 
 
 def _delay(name: str, value: float) -> float:

@@ -21,9 +21,26 @@ examples:
   aptmc report run.zarr                         one HTML file that opens anywhere
   aptmc resume run.zarr model.py:problem --budget 1h
   aptmc replay run.zarr model.py:problem        the same draws again, bit for bit?
+  aptmc plan run.zarr --workers 4,64,1024       what would more processors bring?
 
 exit codes: 0 all is well, 1 the run failed, 2 the command was not understood, 3 a replay differs,
 130 interrupted from the keyboard
+"""
+PLAN_HELP = """\
+Predict, from a run that has been made (a pilot), what runs on other numbers of processors would be
+like: how busy processors are, how many moves and effective draws an hour brings, how many chains
+and which deadlines serve best, and from where on one coordinator is not enough. Nothing of the
+problem is computed: the coordinator runs in virtual time, with the moves and hold times of the
+pilot.
+
+examples:
+  aptmc run model.py:problem --budget 5min --keep all --store pilot.zarr
+  aptmc plan pilot.zarr --workers 4,64,1024
+  aptmc plan pilot.zarr --workers 256 --latency 7ms           on a cluster with slow messages
+  aptmc plan pilot.zarr --workers 64 --chains-per-rung 11 --every 20ms   exactly this
+
+A pilot of a minute will do if each rung makes some hundreds of moves. --keep all lets exchanges be
+simulated, too; otherwise effective draws are a rough guess.
 """
 PROBLEM_HELP = "where the problem is: file.py:name or package.module:name, a problem or a function"
 
@@ -106,6 +123,33 @@ def make_parser() -> argparse.ArgumentParser:
     watch.add_argument("store")
     watch.add_argument("--once", action="store_true", help="one look, then leave")
     watch.set_defaults(module="looking")
+
+    plan = commands.add_parser(
+        "plan",
+        help="what would a run be like on more processors?",
+        description=PLAN_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    plan.add_argument("store", help="the pilot: a stored run")
+    plan.add_argument("--workers", required=True, help="numbers of processors: 4,64,1024")
+    plan.add_argument(
+        "--latency", help="time of messages for each move, 1ms say (default: what the pilot had)"
+    )
+    plan.add_argument(
+        "--cost", help="the coordinator's time for each move (default: what the pilot measured)"
+    )
+    plan.add_argument("--chains-per-rung", type=int, help="default: the best that is found")
+    plan.add_argument("--every", help="time between deadlines (default: the best that is found)")
+    plan.add_argument("--ahead", type=int, help="moves that wait at each processor (default: auto)")
+    plan.add_argument(
+        "--no-group", action="store_true", help="short moves are not made longer for more workers"
+    )
+    plan.add_argument(
+        "--effort", type=int, default=100_000, help="moves of one simulation (default: 100000)"
+    )
+    plan.add_argument("--seed", type=int, default=0, help="of the simulations (default: 0)")
+    _add_json(plan)
+    plan.set_defaults(module="planning")
 
     reproduce = commands.add_parser("reproduce", help="the paper's figures and tables, and ours")
     reproduce.add_argument("experiment", choices=["gamma", "normal", "lotka-volterra"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def _coordinator(planner: Planner) -> Iterator[str]:
 
 
 def _side_by_side(rows: Sequence[Prediction]) -> Iterator[tuple[Prediction, Prediction]]:
-    for one, other in zip(rows, rows[1:], strict=False):
+    for one, other in pairwise(rows):
         if one.processors == other.processors:
             yield one, other
 
@@ -77,8 +78,8 @@ def _warmup(one: Prediction, several: Prediction, unit: str) -> str:
     if several.warmup == 0.0:
         return ""
     return (
-        f"; each has a warm-up of its own, of {in_words(several.warmup, unit)}, where one run would "
-        f"need {in_words(one.warmup, unit)}"
+        f"; each has a warm-up of its own, of {in_words(several.warmup, unit)}, where one run "
+        f"would need {in_words(one.warmup, unit)}"
     )
 
 

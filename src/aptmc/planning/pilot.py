@@ -131,7 +131,7 @@ def _hold_error(hold: list[Floats]) -> float:
     for times in hold:
         if times.size > 0:
             means.append(float(times.mean()))
-            found = effective_draws(np.arange(times.size), times.reshape(-1, 1), 1.0)
+            found = effective_draws(np.arange(float(times.size)), times.reshape(-1, 1), 1.0)
             draws = float(found.per_second[0])
             variances.append(times.var() / draws if np.isfinite(draws) else times.var())
     return float(np.sqrt(sum(variances))) / max(sum(means), 1e-300)
@@ -159,7 +159,9 @@ def _transitions(run: Run) -> list[Transitions] | None:
                     stayed.astype(np.int64),
                 )
             )
-        found.append(Transitions(*(np.concatenate(columns) for columns in zip(*parts, strict=True))))
+        found.append(
+            Transitions(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        )
     return found
 
 

@@ -65,7 +65,7 @@ class Planner:
     """Predicts runs from a pilot's moves."""
 
     pilot: Pilot
-    wishes: Wishes = Wishes()
+    wishes: Wishes
 
     # --- the pilot itself, simulated ----------------------------------------------------------
 
@@ -138,12 +138,13 @@ class Planner:
     def setting(self, processors: int, choice: Choice) -> Setting:
         """A choice, on so many processors."""
         moving = sum(rung in self.pilot.movers for rung in choice.rungs)
+        ahead = self.ahead(processors, choice.chains_per_rung * moving)
         exchange_cost = self.pilot.exchange_cost if self.wishes.cost is None else 0.0
         setting = shared_setting(
             self.pilot, processors, choice.chains_per_rung,
             rungs=choice.rungs, deadlines=choice.deadlines, every=self.wishes.every,
-            steps=self.steps(processors), ahead=self.ahead(processors, choice.chains_per_rung * moving),
-            latency=self.latency, cost=self.cost, exchange_cost=exchange_cost,
+            steps=self.steps(processors), ahead=ahead, latency=self.latency,
+            cost=self.cost, exchange_cost=exchange_cost,
         )  # fmt: skip
         schedule = setting.schedule
         if isinstance(schedule, Anytime) and choice.exchange is not None:
@@ -158,7 +159,9 @@ class Planner:
         if processors > MOST_SIMULATED and self.pilot.transitions is not None:
             share = MOST_SIMULATED / processors
             fewer = choice._replace(chains_per_rung=math.ceil(choice.chains_per_rung * share))
-            small = self._simulate(self.setting(MOST_SIMULATED, fewer)._replace(steps=setting.steps))
+            small = self._simulate(
+                self.setting(MOST_SIMULATED, fewer)._replace(steps=setting.steps)
+            )
         pilot, effective = self.pilot, small.effective
         rate = effective.per_second * self.correction * found.moves_per_second
         rate = rate / small.moves_per_second

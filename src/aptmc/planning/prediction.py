@@ -91,9 +91,7 @@ class Predictions(Sequence[Prediction]):
 
     def to_dict(self) -> dict[str, Any]:
         """For programs: what is not known is None."""
-        rows = [
-            {name: _known(value) for name, value in asdict(row).items()} for row in self.rows
-        ]
+        rows = [{name: _known(value) for name, value in asdict(row).items()} for row in self.rows]
         return {
             "unit": self.unit,
             "latency": self.latency,

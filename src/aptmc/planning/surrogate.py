@@ -12,7 +12,8 @@ of its rung did.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, final
+from itertools import pairwise
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -126,11 +127,13 @@ def surrogate_of(pilot: Pilot) -> Surrogate:
     parameters = np.concatenate([moves.after for moves in kept])
     value = np.concatenate([moves.value for moves in kept])
     first = np.cumsum([0, *(moves.hold.size for moves in kept)])
-    seen_on = [np.arange(start, end) for start, end in zip(first, first[1:], strict=False)]
+    seen_on = [np.arange(start, end) for start, end in pairwise(first)]
     rows = []
     for rung, moves in enumerate(kept):
         if moves.hold.size == 0:
-            rows.append(_row(np.zeros((value.size, 1)), np.zeros(1), np.full(1, STAYS), np.zeros(1)))
+            rows.append(
+                _row(np.zeros((value.size, 1)), np.zeros(1), np.full(1, STAYS), np.zeros(1))
+            )
             levels = np.array(pilot.ladder.levels)
             fits = value <= levels[rung] if pilot.ladder.kind == "tolerances" else value > -np.inf
             near = min(pilot.movers, key=lambda other: abs(other - rung))
@@ -174,7 +177,8 @@ def _table(rows: list[Floats]) -> FloatTable:
 
 def _some(moves: Transitions, most: int) -> Transitions:
     every = max(-(-moves.hold.size // most), 1)
-    return Transitions(*(column[::every] for column in moves))
+    columns: list[Any] = [column[::every] for column in moves]
+    return Transitions(*columns)
 
 
 def _nearest(before: FloatTable, states: FloatTable) -> FloatTable:
@@ -187,4 +191,5 @@ def _nearest(before: FloatTable, states: FloatTable) -> FloatTable:
         return np.tile(np.arange(choices, dtype=np.float64), (len(states), 1))
     whiten = axes[:, usable] / np.sqrt(spread[usable])
     _, nearest = cKDTree((before - centre) @ whiten).query((states - centre) @ whiten, choices)
-    return nearest.reshape(len(states), choices).astype(np.float64)
+    table: FloatTable = nearest.reshape(len(states), choices).astype(np.float64)
+    return table
