@@ -60,9 +60,7 @@ def test_help_teaches(capsys: Captured) -> None:
         (["--workers", "4", "--latency", "soon"], "latency must be a positive duration"),
     ],
 )
-def test_misuse_is_explained(
-    store: str, words: list[str], answer: str, capsys: Captured
-) -> None:
+def test_misuse_is_explained(store: str, words: list[str], answer: str, capsys: Captured) -> None:
     assert main(["plan", store, *words, *QUICK]) == MISUSED
     assert answer in capsys.readouterr().err
 

@@ -14,10 +14,11 @@ from numba import njit
 from scipy import stats
 
 import aptmc
+from aptmc.planning.choices import Wishes
 from aptmc.planning.effective import effective_draws
 from aptmc.planning.flow import flow
 from aptmc.planning.pilot import pilot_of
-from aptmc.planning.planner import Planner, Wishes
+from aptmc.planning.planner import Planner
 from tests.support import targets
 
 LADDER = aptmc.Ladder.geometric(4, hottest=0.1)

@@ -1,18 +1,16 @@
-"""The planner: predictions for one way to run, and the search for the best."""
+"""The planner: predictions for one way to run, for the best, and for several coordinators."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import cached_property
 
 import numpy as np
 
 from aptmc.backends.units import LONG_UNIT, SHORTEST_UNIT, UNIT_PER_PROCESSOR
 from aptmc.compiled import Floats, Integers
-from aptmc.exchange import Rule, RungParity
+from aptmc.planning.choices import Choice, Wishes, changes, usual
 from aptmc.planning.flow import flow
 from aptmc.planning.pilot import Pilot
 from aptmc.planning.prediction import Prediction
@@ -20,44 +18,18 @@ from aptmc.planning.simulation import (
     Setting,
     Simulated,
     check_setting,
-    fewest_chains,
     shared_setting,
     simulate,
 )
 from aptmc.planning.surrogate import Surrogate, surrogate_of
-from aptmc.schedule import DEADLINES_PER_SWEEP, Anytime
+from aptmc.schedule import Anytime
 
 # Up to so many processors effective draws are simulated; beyond, draws per move stay as they are.
 MOST_SIMULATED = 64
-CHAINS_PER_PROCESSOR = (1.25, 3.0)  # tried beside 2, which the warm-up takes
-DEADLINES = (4.0, 64.0)  # a sweep, tried beside 16, which the warm-up takes
-FEWEST_TO_THIN = 5  # rungs
 ROUGH = 0.3  # the relative error of effective draws where exchanges cannot be simulated
 FULL = 0.8  # a coordinator that is at work for longer is about to be the limit
 GOOD_LOAD = 0.5  # for each of several coordinators
 MOST_PROCESSORS = 1 << 24
-
-
-class Choice(NamedTuple):
-    """What the search chooses."""
-
-    chains_per_rung: int
-    rungs: tuple[int, ...]
-    deadlines: float  # a sweep
-    exchange: Rule | None
-
-
-class Wishes(NamedTuple):
-    """What is given; the rest is measured or found."""
-
-    latency: float | None = None
-    cost: float | None = None
-    chains_per_rung: int | None = None
-    every: float | None = None
-    ahead: int | None = None
-    group: bool = True
-    effort: int = 100_000  # completions of one simulation
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -209,69 +181,40 @@ class Planner:
 
     # --- the best way to run ------------------------------------------------------------------
 
-    def usual(self, processors: int) -> Choice:
-        """What a warm-up would choose, or what is wished for."""
-        pilot, wanted = self.pilot, self.wishes.chains_per_rung
-        movers = len(pilot.movers)
-        ahead = self.wishes.ahead or 0
-        chains = max(2 * processors + 2, fewest_chains(processors, ahead))
-        if ahead > 0:
-            chains = max(chains, (1 + ahead) * processors + max(processors, 2))
-        per_rung = math.ceil(chains / movers) if wanted is None else wanted
-        return Choice(per_rung, tuple(range(pilot.ladder.rungs)), DEADLINES_PER_SWEEP, None)
-
     def best(self, processors: int) -> Prediction:
-        """The best found: one thing after the other is changed, and kept if clearly better."""
-        choice = self.usual(processors)
+        """The best found. What is best for many processors is looked for with fewer of them."""
+        if processors <= MOST_SIMULATED or self.wishes.chains_per_rung is not None:
+            return self._search(processors)[1]
+        choice, _ = self._best_of_many
+        per_rung = math.ceil(choice.chains_per_rung * processors / MOST_SIMULATED)
+        return self.predict(processors, choice._replace(chains_per_rung=per_rung))
+
+    @cached_property
+    def _best_of_many(self) -> tuple[Choice, Prediction]:
+        return self._search(MOST_SIMULATED)
+
+    def _search(self, processors: int) -> tuple[Choice, Prediction]:
+        """One thing after the other is changed, and kept if clearly better."""
+        choice = usual(self.pilot, self.wishes, processors)
         best = self.predict(processors, choice)
         if self.pilot.transitions is None or not isinstance(self.pilot.schedule, Anytime):
-            return best
+            return choice, best
         if self.wishes.chains_per_rung is not None and self.wishes.every is not None:
-            return best
-        for change in self._changes(processors):
+            return choice, best
+        for change in changes(self.pilot, self.wishes, processors):
             other = change(choice)
             if other is None or other == choice:
                 continue
             found = self.predict(processors, other)
             if found.is_clearly_better_than(best):
                 best, choice = found, other
-        return best
-
-    def _changes(self, processors: int) -> Iterator[Callable[[Choice], Choice | None]]:
-        """What is tried, one after the other."""
-        yield self._by_rungs
-        if self.wishes.chains_per_rung is None:
-            for ratio in CHAINS_PER_PROCESSOR:
-                chains = max(ratio * processors, fewest_chains(processors, self.wishes.ahead or 0))
-                per_rung = math.ceil(chains / len(self.pilot.movers))
-                yield partial(_changed, chains_per_rung=per_rung)
-        if self.wishes.every is None:
-            for deadlines in DEADLINES:
-                yield partial(_changed, deadlines=deadlines)
-        yield self._with_fewer_rungs
-
-    def _by_rungs(self, choice: Choice) -> Choice | None:
-        """Several chains on a rung are neighbours, and to swap them is of no use."""
-        if choice.chains_per_rung == 1 or self.pilot.ladder.kind != "powers":
-            return None
-        return choice._replace(exchange=RungParity())
-
-    def _with_fewer_rungs(self, choice: Choice) -> Choice | None:
-        """Every second rung, both ends kept, with as many chains in all."""
-        rungs = choice.rungs
-        if len(rungs) < FEWEST_TO_THIN or self.pilot.ladder.idle_rungs:
-            return None
-        if self.wishes.chains_per_rung is not None:
-            return None
-        fewer = tuple(sorted({*rungs[::2], rungs[-1]}))
-        per_rung = math.ceil(choice.chains_per_rung * len(rungs) / len(fewer))
-        return choice._replace(rungs=fewer, chains_per_rung=per_rung)
+        return choice, best
 
     # --- more than one coordinator ------------------------------------------------------------
 
     def offered_load(self, processors: int) -> float:
         """The coordinator's time for all completions per second if nobody had to wait for it."""
-        choice = self.usual(processors)
+        choice = usual(self.pilot, self.wishes, processors)
         setting = self.setting(processors, choice)
         hold = (setting.steps * self.pilot.mean_hold)[self.pilot.movers]
         occupied = hold + (0.0 if setting.ahead > 0 else setting.latency)
@@ -296,7 +239,3 @@ class Planner:
             return None
         part = self.best(processors // coordinators)
         return part.times(coordinators, processors)
-
-
-def _changed(choice: Choice, **changes: Any) -> Choice:
-    return choice._replace(**changes)

@@ -11,9 +11,10 @@ from aptmc.checks import numbers, whole_number
 from aptmc.clock import duration
 from aptmc.errors import InputError
 from aptmc.keys import check_seed
+from aptmc.planning.choices import Wishes
 from aptmc.planning.findings import findings
 from aptmc.planning.pilot import pilot_of
-from aptmc.planning.planner import Planner, Wishes
+from aptmc.planning.planner import Planner
 from aptmc.planning.prediction import Predictions
 from aptmc.result import Run
 from aptmc.stored import open as open_stored
