@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from aptmc.kernels import Mixture, OneHit, RandomWalk, Slice
     from aptmc.keys import Key
     from aptmc.ladder import AutoLadder, Ladder
+    from aptmc.planning import Prediction, Predictions, plan
     from aptmc.pools import Paired, Partitioned, Shared
     from aptmc.problem import Abc, Power, Prior, Tempered
     from aptmc.rejection_sampling import rejection
@@ -70,6 +71,7 @@ _HOME = {
     "kernels": ("Mixture", "OneHit", "RandomWalk", "Slice"),
     "keys": ("Key",),
     "ladder": ("AutoLadder", "Ladder"),
+    "planning": ("Prediction", "Predictions", "plan"),
     "pools": ("Paired", "Partitioned", "Shared"),
     "problem": ("Abc", "Power", "Prior", "Tempered"),
     "rejection_sampling": ("rejection",),
@@ -101,6 +103,8 @@ __all__ = [
     "Paired",
     "Partitioned",
     "Power",
+    "Prediction",
+    "Predictions",
     "Prior",
     "Processes",
     "RandomParity",
@@ -124,6 +128,7 @@ __all__ = [
     "WorkerDied",
     "__version__",
     "open",
+    "plan",
     "rejection",
     "replay",
     "resume",

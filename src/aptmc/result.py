@@ -147,6 +147,11 @@ class Run:
         return bool(self._record.wanted.all())
 
     @property
+    def thin(self) -> int:
+        """One draw of so many was kept."""
+        return self._record.thin
+
+    @property
     def rung_of_chain(self) -> Integers:
         """On which rung each chain stands, for reading `events`."""
         return self._machine.rung

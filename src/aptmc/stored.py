@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, final
 
+import numpy as np
+
 from aptmc.archive import differences
 from aptmc.backends import Backend, InProcess, Processes, VirtualTime
 from aptmc.backends.build import build_session
@@ -116,8 +118,10 @@ def prepare_to_resume(
         else:
             tuned = tuned_in(checkpoint, kernel=kernel, schedule=schedule)
             session = build(disk, checkpoint, tuned, problem, backend.processors)
-            same_flight = isinstance(backend, VirtualTime) and (
-                backend.processors == checkpoint.notes["backend"]["processors"]
+            same_flight = (
+                isinstance(backend, VirtualTime)
+                and backend.processors == checkpoint.notes["backend"]["processors"]
+                and backend.places == checkpoint.arrays.get("flight/chain", np.empty(0)).size
             )
             restore(session, session_snapshot(checkpoint), same_flight=same_flight)
         backend.check(session)

@@ -35,3 +35,9 @@ class ProcessContract(Contract):
         finally:
             control.end()
             watcher.join()
+
+
+class EngineContract(ProcessContract):
+    """Messages take longer, so that deadlines are further apart where moves are to come between."""
+
+    failing_schedule = aptmc.Anytime(every="50 ms", exchange=RaisesInTheEnd())

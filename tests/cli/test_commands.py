@@ -26,7 +26,8 @@ from aptmc.stored import Replay
 from tests.support import seen
 
 COMMANDS = (
-    "demo", "run", "resume", "replay", "summary", "report", "watch", "reproduce", "doctor",
+    "demo", "run", "resume", "replay", "summary", "report", "watch", "plan", "reproduce",
+    "doctor",
 )  # fmt: skip
 SOURCE = """
 from scipy import stats

@@ -96,9 +96,13 @@ def _in_flight(session: Session) -> tuple[list[tuple[int, int]], dict[int, Under
     flight: Flight | None = session.progress.flight
     if flight is None:
         return list(session.started_from.items()), session.progress.under_way
-    busy = [p for p in np.argsort(flight.started, kind="stable") if flight.chain[p] != NOBODY]
+    order = np.argsort(flight.started, kind="stable").tolist()
+    busy = [p for p in order if flight.chain[p] != NOBODY]
     now = max(session.progress.elapsed, float(flight.now[0]))
-    under_way = {int(flight.chain[p]): UnderWay(int(p), now - flight.started[p]) for p in busy}
+    under_way = {
+        int(flight.chain[p]): UnderWay(p % flight.busy.size, max(now - flight.started[p], 0.0))
+        for p in busy
+    }
     in_flight = [(int(flight.chain[p]), int(flight.replica[p])) for p in busy]
     for chain, age in zip(flight.backlog.tolist(), flight.backlog_age.tolist(), strict=True):
         if chain != NOBODY:

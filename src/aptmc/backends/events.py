@@ -2,6 +2,10 @@
 
 One body serves both speeds. Compiled, it runs problem, kernel and coordinator without a line of
 Python; as plain Python it calls the same compiled coordinator around the user's Python functions.
+
+A processor has one or several *places* for orders: it computes the order in one, and the others
+wait. The coordinator is a queue of its own if a completion costs it time: it attends to one after
+the other, and meanwhile the chain is still in flight.
 """
 
 from __future__ import annotations
@@ -38,15 +42,15 @@ Hold = Annotated[Callable[..., float], pointer_to(hold_model)]
 
 
 class Flight(NamedTuple):
-    """What each virtual processor is doing."""
+    """What each virtual processor is doing. Place p belongs to processor p modulo their number."""
 
-    pool: Integers  # that it serves
-    speed: Floats
-    chain: Integers  # whose move it computes, or NOBODY
-    replica: Integers  # the state that the move started from
-    started: Floats
-    finish: Floats
-    busy: Floats  # time inside completed moves
+    pool: Integers  # by place: that it serves
+    speed: Floats  # by processor
+    chain: Integers  # by place: whose move it computes, or NOBODY
+    replica: Integers  # by place: the state that the move started from
+    started: Floats  # by place: when its processor began to compute it, or will
+    finish: Floats  # by place
+    busy: Floats  # by processor: time inside completed moves
     outcome: FloatTable
     info: FloatTable
     now: Floats  # one number: the time of the last completion
@@ -58,23 +62,28 @@ class Flight(NamedTuple):
 
 
 def empty_flight(
-    pool: Integers, speed: Floats, width: int, now: float, backlog: Mapping[int, float]
+    pool: Integers,
+    speed: Floats,
+    width: int,
+    now: float,
+    backlog: Mapping[int, float],
+    ahead: int = 0,
 ) -> Flight:
-    """All processors without work.
+    """All processors without work, with room for one order and for those that wait.
 
     :param backlog: chains whose moves were in flight elsewhere, and for how long
     """
-    processors = pool.size
+    places = (1 + ahead) * pool.size
     return Flight(
-        pool=pool,
+        pool=np.tile(pool, 1 + ahead),
         speed=speed,
-        chain=np.full(processors, NOBODY),
-        replica=np.full(processors, NOBODY),
-        started=np.zeros(processors),
-        finish=np.zeros(processors),
-        busy=np.zeros(processors),
-        outcome=np.empty((processors, width)),
-        info=np.zeros((processors, INFO_LENGTH)),
+        chain=np.full(places, NOBODY),
+        replica=np.full(places, NOBODY),
+        started=np.zeros(places),
+        finish=np.zeros(places),
+        busy=np.zeros(pool.size),
+        outcome=np.empty((places, width)),
+        info=np.zeros((places, INFO_LENGTH)),
         now=np.full(1, now),
         suspect=np.full(1, NOBODY),
         stage=np.zeros(1, np.int64),
@@ -101,44 +110,56 @@ def run_until(
     hold: Hold,
     hold_is_work: bool,
     dimension: int,
+    latency: float,
+    cost: float,
 ) -> int:
-    """Simulate until a time, or PAUSE after so many completions or when the record is full."""
+    """Simulate until a time, or PAUSE after so many completions or when the record is full.
+
+    The coordinator hears of a completion, and its answer has come back, after `latency`; it takes
+    the time `cost` for each.
+    """
     rng, dial = streams.generator, streams.dial
-    processors = flight.chain.shape[0]
+    processors, places = flight.busy.shape[0], flight.chain.shape[0]
     in_flight = [(math.inf, NOBODY)]
-    for processor in range(processors):
-        if flight.chain[processor] != NOBODY:
-            heappush(in_flight, (flight.finish[processor], processor))
+    for place in range(places):
+        if flight.chain[place] != NOBODY:
+            heappush(in_flight, (flight.finish[place], place))
     # Who looks for work: everyone at the start, later whoever has just finished.
-    first, last = 0, processors
+    first, last = 0, places
 
     while True:
-        for processor in range(first, last):
-            if flight.chain[processor] != NOBODY:
+        for place in range(first, last):
+            if flight.chain[place] != NOBODY:
                 continue
+            processor = place % processors
             chain, age = NOBODY, 0.0
-            for place in range(flight.backlog.shape[0]):
-                left = flight.backlog[place]
-                if left != NOBODY and machine.pool[left] == flight.pool[processor]:
-                    chain, age = left, flight.backlog_age[place]
-                    flight.backlog[place] = NOBODY
+            for position in range(flight.backlog.shape[0]):
+                left = flight.backlog[position]
+                if left != NOBODY and machine.pool[left] == flight.pool[place]:
+                    chain, age = left, flight.backlog_age[position]
+                    flight.backlog[position] = NOBODY
                     break
             is_new = chain == NOBODY
             if is_new:
-                chain = take_next(machine, flight.pool[processor])
+                chain = take_next(machine, flight.pool[place])
             if chain == NOBODY:
                 continue
             replica, rung = machine.replica[chain], machine.rung[chain]
-            state, info = machine.states[replica], flight.info[processor]
-            flight.chain[processor] = chain
-            flight.replica[processor] = replica
-            flight.started[processor] = flight.now[0] - age
-            flight.busy[processor] -= age  # of which only the rest is done here
+            state, info = machine.states[replica], flight.info[place]
+            # What the processor was told before comes first.
+            start = flight.now[0] - age
+            for other in range(processor, places, processors):
+                if flight.chain[other] != NOBODY:
+                    start = max(start, flight.finish[other])
+            flight.chain[place] = chain
+            flight.replica[place] = replica
+            flight.started[place] = start
+            flight.busy[processor] -= max(flight.now[0] - start, 0.0)  # that was done elsewhere
             if is_new:
                 log_event(log, TAKEN, chain, processor, flight.now[0], math.nan, math.nan)
             flight.suspect[0], flight.stage[0] = chain, A_MOVE
             rewind(dial, MOVE, chain, machine.moves[chain])
-            move(machine.level[rung], tuning[rung], state, rng, flight.outcome[processor], info)
+            move(machine.level[rung], tuning[rung], state, rng, flight.outcome[place], info)
             if info[STATUS] != 0:
                 return FAILED
             time_needed = info[WORK]
@@ -148,32 +169,32 @@ def run_until(
                 time_needed = hold(state[:dimension].copy(), rung, rng)
             if not 0.0 <= time_needed < math.inf:
                 return FAILED
-            flight.finish[processor] = max(
-                flight.started[processor] + time_needed / flight.speed[processor], flight.now[0]
-            )
-            info[HOLD_TIME] = flight.finish[processor] - flight.started[processor]
+            flight.finish[place] = max(start + time_needed / flight.speed[processor], flight.now[0])
+            info[HOLD_TIME] = flight.finish[place] - start
             info[PROCESSOR] = processor
-            heappush(in_flight, (flight.finish[processor], processor))
+            heappush(in_flight, (flight.finish[place], place))
 
         flight.stage[0] = AN_EXCHANGE
-        time, processor = in_flight[0]
+        ended, place = in_flight[0]
+        # The coordinator was free at the time of the last completion.
+        time = max(ended + latency, flight.now[0]) + cost
         if time > until:
             caught_up = catch_up(machine, until, record, streams, choose_pairs, log_weight)
             return FINISHED if caught_up else PAUSED
-        log_is_full = log.filled[0] + processors + 1 > log.kind.shape[0] > 0
+        log_is_full = log.filled[0] + places + 1 > log.kind.shape[0] > 0
         if completions == 0 or log_is_full:
             return PAUSED
         completions -= 1
 
-        chain = flight.chain[processor]
-        outcome, info = flight.outcome[processor], flight.info[processor]
+        processor, chain = place % processors, flight.chain[place]
+        outcome, info = flight.outcome[place], flight.info[place]
         if machine.plan.swaps_in_flight:
             # Only the uncorrected schedule swaps a chain in flight: its move is applied to the
             # state that it holds by now.
             if not catch_up(machine, time, record, streams, choose_pairs, log_weight):
                 return PAUSED
             replica = machine.replica[chain]
-            if replica != flight.replica[processor]:
+            if replica != flight.replica[place]:
                 flight.suspect[0], flight.stage[0] = chain, A_MOVE
                 rewind(dial, MOVE, chain, machine.moves[chain])
                 rung, state = machine.rung[chain], machine.states[replica]
@@ -190,13 +211,13 @@ def run_until(
         ):  # fmt: skip
             return PAUSED
         heappop(in_flight)
-        log_event(log, COMPLETED, chain, processor, time, flight.started[processor], time)
-        flight.busy[processor] += time - flight.started[processor]
+        log_event(log, COMPLETED, chain, processor, time, flight.started[place], ended)
+        flight.busy[processor] += ended - flight.started[place]
         flight.standing[0] = flight.standing[0] + 1 if time == flight.now[0] else 0
         if flight.standing[0] == MOST_STANDING:
             return STANDING
         flight.now[0] = time
-        flight.chain[processor] = NOBODY
-        first, last = processor, processor + 1
+        flight.chain[place] = NOBODY
+        first, last = place, place + 1
         if machine.plan.moves_per_barrier > 0 and machine.passed[0] > barriers:
-            first, last = 0, processors
+            first, last = 0, places

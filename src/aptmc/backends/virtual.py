@@ -25,6 +25,7 @@ from aptmc.backends.events import (
     run_until,
 )
 from aptmc.backends.session import Session, Usage, failed_exchange
+from aptmc.backends.units import can_queue_ahead
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
 from aptmc.compiled import Floats, compiled_like, interpreted, is_compiled
@@ -54,6 +55,11 @@ class VirtualTime(Backend):
     :param hold: hold(theta, rung, rng) gives the hold time of a move that starts at theta. If it is
         not given, the kernel's own count of work is the hold time
     :param speed: of each processor, if they differ; hold times are divided by it
+    :param latency: from the end of a move until its processor can have an answer: how long messages
+        take, both ways
+    :param cost: the coordinator's time for each completion. It attends to one after the other, so
+        that one coordinator serves at most 1 / cost completions per unit of time
+    :param ahead: how many moves wait at each processor, so that it need not wait for messages
     """
 
     time_unit = "unit"
@@ -65,6 +71,9 @@ class VirtualTime(Backend):
         hold: Callable[..., float] | None = None,
         *,
         speed: Sequence[float] | None = None,
+        latency: float = 0.0,
+        cost: float = 0.0,
+        ahead: int = 0,
     ) -> None:
         workers = whole_number("workers", workers)
         if hold is not None and not callable(hold):
@@ -75,12 +84,25 @@ class VirtualTime(Backend):
         self.processors = workers
         self.hold = hold
         self.speed = speeds
+        self.latency, self.cost = _delay("latency", latency), _delay("cost", cost)
+        self.ahead = whole_number("ahead", ahead, least=0)
+
+    @property
+    def places(self) -> int:
+        """How many orders the processors hold, those that wait included."""
+        return self.processors * (1 + self.ahead)
 
     def __repr__(self) -> str:
         return f"VirtualTime(workers={self.processors})"
 
     def check(self, session: Session) -> None:
-        """Try the hold times of the starting states."""
+        """Are there chains enough? Try the hold times of the starting states."""
+        if self.ahead > 0 and not can_queue_ahead(session.machine, session.served, self.ahead):
+            raise InputError(
+                f"with ahead={self.ahead} each of {self.processors} processors holds "
+                f"{1 + self.ahead} moves, and too few chains would be left to exchange (or the "
+                "schedule has barriers): use more chains, fewer workers, or ahead=0"
+            )
         session.begin()
         for chain in range(session.machine.rung.size):
             self._try_hold(session, chain)
@@ -109,7 +131,7 @@ class VirtualTime(Backend):
                     until, completions, session.machine, flight, session.record, session.log,
                     session.streams, session.choose_pairs, session.choose_pairs_within,
                     session.log_weight, session.mover.move, session.tuning, hold,
-                    self.hold is None, session.problem.dimension,
+                    self.hold is None, session.problem.dimension, self.latency, self.cost,
                 )  # fmt: skip
                 session.flush()
                 now = max(float(flight.now[0]), began)
@@ -156,7 +178,9 @@ class VirtualTime(Backend):
                 for chain in session.started_from
             }
             session.started_from.clear()
-            flight = empty_flight(session.served, self.speed, width, progress.elapsed, backlog)
+            flight = empty_flight(
+                session.served, self.speed, width, progress.elapsed, backlog, self.ahead
+            )
             progress.flight = flight
         return flight
 
@@ -223,7 +247,17 @@ def _without_half_done(flight: Flight) -> Flight:
 
 def _unfinished(flight: Flight, now: float) -> Floats:
     """Of each processor: how long it has been at its present move."""
-    return np.where(flight.chain != NOBODY, now - flight.started, 0.0)
+    so_far = np.maximum(np.minimum(flight.finish, now) - flight.started, 0.0)
+    by_place = np.where(flight.chain != NOBODY, so_far, 0.0)
+    by_processor: Floats = by_place.reshape(-1, flight.busy.size).sum(axis=0)
+    return by_processor
+
+
+def _delay(name: str, value: float) -> float:
+    delay = numbers(value)
+    if delay is None or delay.ndim != 0 or delay < 0.0:
+        raise InputError(f"{name} must be a time that is not negative, got {value!r}")
+    return float(delay)
 
 
 @njit

@@ -13,6 +13,7 @@ from aptmc.cli.words import (
     DEMO,
     DOCTOR,
     EXAMPLES,
+    PLAN,
     PROBLEM_HELP,
     REPLAY,
     REPORT,
@@ -119,6 +120,28 @@ def make_parser() -> argparse.ArgumentParser:
     watch.add_argument("--once", action="store_true", help="one look, then leave")
     watch.add_argument("--json", action="store_true", help="one look, for programs to read")
     watch.set_defaults(module="watching")
+
+    plan = _command(commands, "plan", "what would a run be like on more processors?", PLAN)
+    plan.add_argument("store", help="the pilot: a stored run")
+    plan.add_argument("--workers", required=True, help="numbers of processors: 4,64,1024")
+    plan.add_argument(
+        "--latency", help="time of messages for each move, 1ms say (default: what the pilot had)"
+    )
+    plan.add_argument(
+        "--cost", help="the coordinator's time for each move (default: what the pilot measured)"
+    )
+    plan.add_argument("--chains-per-rung", type=int, help="default: the best that is found")
+    plan.add_argument("--every", help="time between deadlines (default: the best that is found)")
+    plan.add_argument("--ahead", type=int, help="moves that wait at each processor (default: auto)")
+    plan.add_argument(
+        "--no-group", action="store_true", help="short moves are not made longer for more workers"
+    )
+    plan.add_argument(
+        "--effort", type=int, default=100_000, help="moves of one simulation (default: 100000)"
+    )
+    plan.add_argument("--seed", type=int, default=0, help="of the simulations (default: 0)")
+    _add_json(plan)
+    plan.set_defaults(module="planning")
 
     reproduce = _command(
         commands, "reproduce", "the paper's figures and tables, and ours", REPRODUCE

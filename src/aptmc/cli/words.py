@@ -9,6 +9,7 @@ examples:
   aptmc report run.zarr                         one HTML file that opens anywhere
   aptmc resume run.zarr model.py:problem --budget 1h
   aptmc replay run.zarr model.py:problem        the same draws again, bit for bit?
+  aptmc plan run.zarr --workers 4,64,1024       what would more processors bring?
 
 exit codes: 0 all is well, 1 the run failed, 2 the command was not understood, 3 a replay differs,
 130 interrupted from the keyboard
@@ -42,11 +43,12 @@ example:
   aptmc resume run.zarr model.py:problem --budget 1h
 """
 REPLAY = """\
-Computes every move of a stored run again, on one processor, and compares all draws bit for bit.
-Exit code 3 says that they differ.
+Computes every move of a stored run again, on one processor or many, and compares all draws bit for
+bit. Exit code 3 says that they differ.
 
-example:
+examples:
   aptmc replay run.zarr model.py:problem
+  aptmc replay run.zarr model.py:problem --workers 8
 """
 SUMMARY = """\
 Means, intervals, effective draws and advice, also while the run goes on.
@@ -69,6 +71,22 @@ long, so that a stuck simulation is plain to see. Leaving it, by Ctrl-C, does no
 examples:
   aptmc watch run.zarr
   aptmc watch run.zarr --json | jq '.workers[] | select(.seconds > 60)'
+"""
+PLAN = """\
+Predict, from a run that has been made (a pilot), what runs on other numbers of processors would be
+like: how busy processors are, how many moves and effective draws an hour brings, how many chains
+and which deadlines serve best, and from where on one coordinator is not enough. Nothing of the
+problem is computed: the coordinator runs in virtual time, with the moves and hold times of the
+pilot.
+
+examples:
+  aptmc run model.py:problem --budget 5min --keep all --store pilot.zarr
+  aptmc plan pilot.zarr --workers 4,64,1024
+  aptmc plan pilot.zarr --workers 256 --latency 7ms           on a cluster with slow messages
+  aptmc plan pilot.zarr --workers 64 --chains-per-rung 11 --every 20ms   exactly this
+
+A pilot of a minute will do if each rung makes some hundreds of moves. --keep all lets exchanges be
+simulated, too; otherwise effective draws are a rough guess.
 """
 REPRODUCE = """\
 Runs an experiment of the paper in virtual time, and prints its tables beside ours. Figures go to

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from importlib import import_module
 
 import pytest
 
 import aptmc
 from tests.backends.contract import RaisesInTheEnd
-from tests.backends.process_contract import ProcessContract
+from tests.backends.process_contract import EngineContract
 
 # One for all tests: to start Python and to load libraries takes seconds.
 POOLS = {
     "processes": lambda: ProcessPoolExecutor(2, multiprocessing.get_context("spawn")),
     "threads": lambda: ThreadPoolExecutor(2),
+    "loky": lambda: import_module("loky").ProcessPoolExecutor(2),
 }
 _made = {}
 
@@ -31,7 +33,7 @@ def _end_pools():
     _made.clear()
 
 
-class TestProcessPool(ProcessContract):
+class TestProcessPool(EngineContract):
     @staticmethod
     def backend():
         return aptmc.Futures(pool("processes"), 2, group=1)
@@ -42,7 +44,14 @@ class TestProcessPoolAndBarriers(TestProcessPool):
     failing_schedule = aptmc.Synchronous(exchange=RaisesInTheEnd())
 
 
-class TestThreads(ProcessContract):
+class TestThreads(EngineContract):
     @staticmethod
     def backend():
         return aptmc.Futures(pool("threads"), 2, group=1)
+
+
+class TestLoky(EngineContract):
+    @staticmethod
+    def backend():
+        pytest.importorskip("loky")
+        return aptmc.Futures(pool("loky"), 2, group=1)

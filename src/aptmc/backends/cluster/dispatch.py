@@ -38,6 +38,10 @@ class Dispatch(ABC):
         :param gone: the same when a home is known to be lost, although no task says so
         """
 
+    def is_complete(self) -> bool:
+        """Whether all seats are there that can be hoped for now."""
+        return True
+
     @abstractmethod
     def seats(self) -> list[Seat]:
         """Those that there are now, the same objects as before for those that stay."""

@@ -35,6 +35,9 @@ from aptmc.keys import Key
 from aptmc.moves import Order
 from aptmc.problem import Problem
 
+# How long to wait for workers of the engine before one begins without them: a share of the budget.
+PATIENCE = 0.1
+LOOK_AGAIN = 1.0  # seconds
 _CHANGED, _GONE = "changed", "gone"
 
 
@@ -96,6 +99,11 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             post = self._mailbox.post
             self._dispatch.start(partial(post, _CHANGED), partial(post, _GONE))
             self._take_stock()
+            limit = self._clock.now() + PATIENCE * (until - self._clock.now())
+            while not self._dispatch.is_complete() and control.stopped is None:
+                if self._clock.now() >= limit:
+                    break  # with those that are there
+                self.listen(min(limit, self._clock.now() + LOOK_AGAIN))
         return self._clock.now() < until and control.stopped is None
 
     def hire(self, processor: int) -> RemoteWorker:

@@ -1,0 +1,212 @@
+"""A Dask cluster, spoken to without the detour through its scheduler."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+import weakref
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from functools import partial
+from typing import Any, final
+
+from aptmc.backends.cluster.backend import ClusterBackend
+from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
+from aptmc.backends.cluster.task import Task
+from aptmc.backends.grouping import Ahead, Group, Grouping
+from aptmc.checks import whole_number
+from aptmc.errors import InputError
+
+LOOK_AROUND = 0.5  # seconds between two looks at who is there
+# A worker that has just joined may be listed a moment before it takes orders.
+TRIES, PAUSE = 100, 0.1
+REACH = 5.0  # seconds in which a worker that can be reached directly answers
+
+
+@final
+class Dask(ClusterBackend):
+    """Workers of a Dask cluster: one for each of its workers' threads.
+
+    Workers may join and leave in mid-run. Those that join are given work within a second (where all
+    chains share one queue); what was lost with those that leave is computed again elsewhere, with
+    the same random keys. With functions that hold Python's lock, as most do, give each Dask worker
+    one thread.
+
+    :param client: a `distributed.Client`, a cluster, or the address of a scheduler
+    :param workers: how many to plan for, if not those that are there now
+    :param group: local steps that are sent as one move; by default ("auto") cheap moves are grouped
+    :param ahead: how many moves wait at each worker; by default ("auto") as many as hide the time
+        that messages take, if there are chains enough
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        workers: int | None = None,
+        *,
+        group: Group = "auto",
+        ahead: Ahead = "auto",
+    ) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise InputError("Dask needs distributed: pip install 'aptmc[dask]'") from None
+        if not isinstance(client, Client):
+            try:
+                client = Client(client, set_as_default=False)
+            except Exception as error:
+                raise InputError(
+                    f"no Dask scheduler answers at {client!r} ({type(error).__name__}: {error}): "
+                    "give a Client, a cluster, or an address such as 'tcp://127.0.0.1:8786'"
+                ) from error
+            self._end = weakref.finalize(self, client.close)
+        if client.asynchronous:
+            raise InputError("an asynchronous Dask client cannot be used: leave asynchronous=True")
+        self._client = client
+        there = sum(client.nthreads().values())
+        if workers is None and there == 0:
+            raise InputError(
+                "the Dask cluster has no workers yet: wait for them, client.wait_for_workers(4), "
+                "say, or tell how many there will be, workers=4"
+            )
+        self.processors = there if workers is None else whole_number("workers", workers)
+        self.grouping = Grouping(group, ahead)
+
+    def __repr__(self) -> str:
+        return f"Dask({self.processors})"
+
+    def dispatch(self) -> Dispatch:
+        """The cluster."""
+        return DaskDispatch(self._client)
+
+
+@final
+class DaskDispatch(Dispatch):
+    """A Dask cluster as an engine. A worker process is lost at once, with all its threads."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._run = uuid.uuid4().hex
+        self._seats: dict[str, list[Seat]] = {}  # by the worker's address, which is their home
+        self._is_direct = True
+        self._tasks: set[asyncio.Future[Any]] = set()
+        self._changed: Callable[[], None] = _nothing
+        self._gone: Callable[[Any], None] = _nothing
+
+    # --- called by the thread that owns the run -------------------------------------------------
+
+    def start(self, changed: Callable[[], None], gone: Callable[[Any], None]) -> None:
+        """Install what takes orders in all workers, now and later."""
+        from aptmc.backends.cluster.dask_worker import Orders
+
+        self._changed, self._gone = changed, gone
+        self._client.register_plugin(Orders())
+        self._client.sync(self._look)
+        self._client.sync(self._find_way)
+        self._begin(self._keep_looking())
+
+    def seats(self) -> list[Seat]:
+        """One for each thread of each worker."""
+        return [seat for seats in list(self._seats.values()) for seat in seats]
+
+    def submit(self, seat: Seat, task: Task, done: Done) -> Callable[[], object]:
+        """Send a task straight to a worker."""
+        sent: list[asyncio.Future[Any]] = []
+        loop = self._client.loop.asyncio_loop
+
+        def begin() -> None:
+            sent.append(self._begin_here(self._perform(seat.home, task, done)))
+
+        loop.call_soon_threadsafe(begin)
+        return partial(loop.call_soon_threadsafe, lambda: [one.cancel() for one in sent])
+
+    def abandon(self, home: Any) -> None:
+        """Nobody is sent there any more; if it is still there it is found again."""
+        self._seats.pop(home.address, None)
+
+    def close(self) -> None:
+        """Leave what is being computed, and drop what waits at the workers."""
+        with suppress(Exception):
+            self._client.sync(self._leave)
+
+    # --- on the loop of the client --------------------------------------------------------------
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        self._client.loop.asyncio_loop.call_soon_threadsafe(self._begin_here, work)
+
+    def _begin_here(self, work: Coroutine[Any, Any, None]) -> asyncio.Future[Any]:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _perform(self, home: _Home, task: Task, done: Done) -> None:
+        message = {"run": self._run, **task._asdict()}
+        try:
+            for _ in range(TRIES):
+                try:
+                    done(bytes(await self._call(home.address, "aptmc_perform", message)))
+                    return
+                except AttributeError:  # nobody takes orders there as yet
+                    await asyncio.sleep(PAUSE)
+            done(Lost(f"{home.address} takes no orders"))
+        except asyncio.CancelledError:
+            done(Interrupted())
+            raise
+        except OSError as error:
+            done(Lost(str(error)))
+        except BaseException as error:
+            done(error)
+
+    async def _call(self, address: str, what: str, message: dict[str, Any]) -> Any:
+        if self._is_direct:
+            return await getattr(self._client.rpc(address), what)(**message)
+        return await self._client.scheduler.proxy(worker=address, msg={"op": what, **message})
+
+    async def _find_way(self) -> None:
+        """Behind a gateway workers cannot be reached; then the scheduler passes messages on."""
+        for address in list(self._seats)[:1]:
+            try:
+                await asyncio.wait_for(self._client.rpc(address).identity(), REACH)
+            except Exception:
+                self._is_direct = False
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_AROUND)
+            with suppress(OSError):  # the scheduler may be back later
+                await self._look()
+
+    async def _look(self) -> None:
+        """See who is there."""
+        there: dict[str, int] = await self._client.scheduler.ncores()
+        left = [address for address in self._seats if address not in there]
+        joined = [address for address in there if address not in self._seats]
+        for address in left:
+            seats = self._seats.pop(address)
+            self._gone(seats[0].home)
+        for address in joined:
+            home = _Home(address)
+            self._seats[address] = [Seat(home) for _ in range(there[address])]
+        if left or joined:
+            self._changed()
+
+    async def _leave(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        forgetting = (
+            self._call(address, "aptmc_forget", {"run": self._run}) for address in self._seats
+        )
+        await asyncio.wait_for(asyncio.gather(*forgetting, return_exceptions=True), REACH)
+
+
+@final
+class _Home:
+    """A worker process. One that comes back under the same address is another."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+
+def _nothing(*_: Any) -> None:
+    pass

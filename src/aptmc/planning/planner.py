@@ -1,0 +1,241 @@
+"""The planner: predictions for one way to run, for the best, and for several coordinators."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from aptmc.backends.units import LONG_UNIT, SHORTEST_UNIT, UNIT_PER_PROCESSOR
+from aptmc.compiled import Floats, Integers
+from aptmc.planning.choices import Choice, Wishes, changes, usual
+from aptmc.planning.flow import flow
+from aptmc.planning.pilot import Pilot
+from aptmc.planning.prediction import Prediction
+from aptmc.planning.simulation import (
+    Setting,
+    Simulated,
+    check_setting,
+    shared_setting,
+    simulate,
+)
+from aptmc.planning.surrogate import Surrogate, surrogate_of
+from aptmc.schedule import Anytime
+
+# Up to so many processors effective draws are simulated; beyond, draws per move stay as they are.
+MOST_SIMULATED = 64
+ROUGH = 0.3  # the relative error of effective draws where exchanges cannot be simulated
+FULL = 0.8  # a coordinator that is at work for longer is about to be the limit
+GOOD_LOAD = 0.5  # for each of several coordinators
+MOST_PROCESSORS = 1 << 24
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Predicts runs from a pilot's moves."""
+
+    pilot: Pilot
+    wishes: Wishes
+
+    # --- the pilot itself, simulated ----------------------------------------------------------
+
+    @cached_property
+    def surrogate(self) -> Surrogate:
+        """The pilot's moves."""
+        return surrogate_of(self.pilot)
+
+    @cached_property
+    def own(self) -> Simulated:
+        """The pilot's own run, simulated, as a check."""
+        return self._simulate(self._own_setting)
+
+    @cached_property
+    def correction(self) -> Floats:
+        """By parameter, the pilot's effective draws over those of its simulation."""
+        return self.pilot.effective.per_second / self.own.effective.per_second
+
+    @cached_property
+    def _own_setting(self) -> Setting:
+        pilot = self.pilot
+        cost = pilot.cost
+        if isinstance(pilot.schedule, Anytime):
+            rounds_per_move = 1.0 / pilot.schedule.plan().every / pilot.moves_per_second
+            cost += pilot.exchange_cost * pilot.chains * rounds_per_move
+        steps = np.ones(pilot.ladder.rungs, np.int64)
+        ladder = tuple(range(pilot.ladder.rungs))
+        return Setting(
+            pilot.processors, ladder, pilot.pools, pilot.schedule, steps,
+            pilot.ahead, pilot.latency, cost,
+        )  # fmt: skip
+
+    def _simulate(self, setting: Setting) -> Simulated:
+        return simulate(
+            self.pilot, self.surrogate, setting,
+            completions=self.wishes.effort, seed=self.wishes.seed,
+        )  # fmt: skip
+
+    # --- one way to run -----------------------------------------------------------------------
+
+    @property
+    def latency(self) -> float:
+        """Given or measured."""
+        return self.pilot.latency if self.wishes.latency is None else self.wishes.latency
+
+    @property
+    def cost(self) -> float:
+        """Given or measured; of a completion, without exchanges."""
+        return self.pilot.cost if self.wishes.cost is None else self.wishes.cost
+
+    def steps(self, processors: int) -> Integers:
+        """By rung, how many of the pilot's moves make one: what worker processes would choose."""
+        steps = np.ones(self.pilot.ladder.rungs, np.int64)
+        if self.wishes.group and self.pilot.time_unit == "s":
+            unit = max(SHORTEST_UNIT, UNIT_PER_PROCESSOR * processors)
+            hold = self.pilot.mean_hold
+            wanted = np.divide(unit, hold, out=np.ones_like(hold), where=hold > 0.0)
+            steps = np.maximum(wanted.astype(np.int64), 1)
+        return steps
+
+    def ahead(self, processors: int, movers: int) -> int:
+        """How many moves wait at each processor: what worker processes would choose."""
+        if self.wishes.ahead is not None:
+            return self.wishes.ahead
+        if self.pilot.time_unit != "s" or not isinstance(self.pilot.schedule, Anytime):
+            return 0
+        longest = float((self.steps(processors) * self.pilot.mean_hold).max())
+        return int(longest < LONG_UNIT and movers >= 2 * processors + max(processors, 2))
+
+    def setting(self, processors: int, choice: Choice) -> Setting:
+        """A choice, on so many processors."""
+        moving = sum(rung in self.pilot.movers for rung in choice.rungs)
+        ahead = self.ahead(processors, choice.chains_per_rung * moving)
+        exchange_cost = self.pilot.exchange_cost if self.wishes.cost is None else 0.0
+        setting = shared_setting(
+            self.pilot, processors, choice.chains_per_rung,
+            rungs=choice.rungs, deadlines=choice.deadlines, every=self.wishes.every,
+            steps=self.steps(processors), ahead=ahead, latency=self.latency,
+            cost=self.cost, exchange_cost=exchange_cost,
+        )  # fmt: skip
+        schedule = setting.schedule
+        if isinstance(schedule, Anytime) and choice.exchange is not None:
+            setting = setting._replace(schedule=replace(schedule, exchange=choice.exchange))
+        return setting
+
+    def predict(self, processors: int, choice: Choice) -> Prediction:
+        """What a run would be like."""
+        setting = self.setting(processors, choice)
+        check_setting(self.pilot, setting)
+        found = small = self._simulate(setting)
+        if processors > MOST_SIMULATED and self.pilot.transitions is not None:
+            share = MOST_SIMULATED / processors
+            fewer = choice._replace(chains_per_rung=math.ceil(choice.chains_per_rung * share))
+            small = self._simulate(
+                self.setting(MOST_SIMULATED, fewer)._replace(steps=setting.steps)
+            )
+        pilot, effective = self.pilot, small.effective
+        rate = effective.per_second * self.correction * found.moves_per_second
+        rate = rate / small.moves_per_second
+        own_error, pilot_error = self.own.effective.error, pilot.effective.error
+        # Half of the correction may not hold here.
+        model_error = 0.5 * np.log(self.correction)
+        error = np.sqrt(effective.error**2 + own_error**2 + pilot_error**2 + model_error**2)
+        simulation_error = effective.error
+        if pilot.transitions is None:
+            cold_share = pilot.chains_per_rung / pilot.chains
+            share = 1.0 / len(choice.rungs) / cold_share
+            steps = float(setting.steps[0])
+            moves = found.moves_per_second * share * steps / pilot.moves_per_second
+            rate = pilot.effective.per_second * moves
+            error = np.sqrt(pilot_error**2 + ROUGH**2)
+            simulation_error = np.zeros_like(error)
+        worst = int(np.nanargmin(rate)) if np.isfinite(rate).any() else 0
+        chains = choice.chains_per_rung * len(choice.rungs)
+        schedule = setting.schedule
+        return Prediction(
+            processors=processors,
+            coordinators=1,
+            rungs=len(choice.rungs),
+            chains_per_rung=choice.chains_per_rung,
+            chains=chains,
+            every=schedule.plan().every,
+            exchange=type(schedule.rule(pilot.ladder.kind)).__name__,
+            ahead=setting.ahead,
+            steps=float(setting.steps[list(choice.rungs)].mean()),
+            utilisation=found.utilisation,
+            moves_per_second=found.moves_per_second,
+            moves_error=pilot.hold_error * found.utilisation,
+            coordinator_load=found.load,
+            ess_per_hour=3600.0 * float(rate[worst]),
+            ess_error=float(error[worst]),
+            simulation_error=float(simulation_error[worst]),
+            parameter=pilot.names[worst],
+            warmup=self._warmup(chains, found.moves_per_second),
+        )
+
+    def _warmup(self, chains: int, moves_per_second: float) -> float:
+        """Each chain makes as many moves as in the pilot's warm-up, and all make no fewer."""
+        more = max(chains / self.pilot.chains, 1.0)
+        return self.pilot.warmup_moves * more / moves_per_second
+
+    # --- the best way to run ------------------------------------------------------------------
+
+    def best(self, processors: int) -> Prediction:
+        """The best found. What is best for many processors is looked for with fewer of them."""
+        if processors <= MOST_SIMULATED or self.wishes.chains_per_rung is not None:
+            return self._search(processors)[1]
+        choice, _ = self._best_of_many
+        per_rung = math.ceil(choice.chains_per_rung * processors / MOST_SIMULATED)
+        return self.predict(processors, choice._replace(chains_per_rung=per_rung))
+
+    @cached_property
+    def _best_of_many(self) -> tuple[Choice, Prediction]:
+        return self._search(MOST_SIMULATED)
+
+    def _search(self, processors: int) -> tuple[Choice, Prediction]:
+        """One thing after the other is changed, and kept if clearly better."""
+        choice = usual(self.pilot, self.wishes, processors)
+        best = self.predict(processors, choice)
+        if self.pilot.transitions is None or not isinstance(self.pilot.schedule, Anytime):
+            return choice, best
+        if self.wishes.chains_per_rung is not None and self.wishes.every is not None:
+            return choice, best
+        for change in changes(self.pilot, self.wishes, processors):
+            other = change(choice)
+            if other is None or other == choice:
+                continue
+            found = self.predict(processors, other)
+            if found.is_clearly_better_than(best):
+                best, choice = found, other
+        return choice, best
+
+    # --- more than one coordinator ------------------------------------------------------------
+
+    def offered_load(self, processors: int) -> float:
+        """The coordinator's time for all completions per second if nobody had to wait for it."""
+        choice = usual(self.pilot, self.wishes, processors)
+        setting = self.setting(processors, choice)
+        hold = (setting.steps * self.pilot.mean_hold)[self.pilot.movers]
+        occupied = hold + (0.0 if setting.ahead > 0 else setting.latency)
+        return setting.cost * flow(occupied, choice.chains_per_rung, processors).moves_per_second
+
+    @cached_property
+    def saturation(self) -> int | None:
+        """How many processors one coordinator can just serve; None if any number."""
+        if self.offered_load(MOST_PROCESSORS) < 1.0:
+            return None
+        low, high = 0, MOST_PROCESSORS
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.offered_load(middle) < 1.0 else (low, middle)
+        return high
+
+    def with_several_coordinators(self, processors: int) -> Prediction | None:
+        """Independent ladders, each with a part of the processors, if one is not enough."""
+        load = self.offered_load(processors)
+        coordinators = math.ceil(load / GOOD_LOAD)
+        if load < FULL or coordinators < 2 or processors // coordinators < 1:
+            return None
+        part = self.best(processors // coordinators)
+        return part.times(coordinators, processors)
