@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import aptmc
 from aptmc.__about__ import __version__
@@ -400,6 +401,46 @@ def test_a_run_that_fails_has_an_exit_code_of_its_own(
     monkeypatch.setattr(aptmc, "sample", fail, raising=False)
     assert main(["run", f"{source}:problem", "--budget", "1 s"]) == FAILED
     assert capsys.readouterr().err == "aptmc: the disk is full\n"
+
+
+# --- demo ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "words"),
+    [(1.0, "Rejection, with forty million simulations"), (1.2, "at 1.2, which is wider. Use more")],
+)
+def test_the_demonstration_compares_two_schedules_and_reports(
+    tolerance: float, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    given: list[dict[str, Any]] = []
+
+    def simulated_distance(theta: Any, rng: Any, tolerance: float) -> float:
+        return abs(theta[0]) + rng.standard_exponential()
+
+    def sample(problem: Any, **arguments: Any) -> aptmc.Run:
+        given.append(arguments)
+        prior = aptmc.Prior(**{name: stats.norm(0, 1) for name in problem.names})
+        return seen.sample(
+            aptmc.Abc.early(simulated_distance, prior),
+            ladder=aptmc.Ladder.tolerances([tolerance, 2.0, 4.0, 8.0]),
+            kernel=aptmc.OneHit(1.0),
+            schedule=arguments.get("schedule", aptmc.Anytime(every=4.3)),
+        )
+
+    monkeypatch.setattr(aptmc, "sample", sample, raising=False)
+    report = tmp_path / "demo.html"
+    assert main(["demo", "--budget", "10 s", "--workers", "3", "--report", str(report)]) == GOOD
+    anytime, waiting = given
+    assert anytime["ladder"].coldest == 1.0
+    assert (anytime["budget"], anytime["warmup"], waiting["budget"]) == (10.0, 4.0, 3.0)
+    assert anytime["on"].processors == 3
+    assert isinstance(waiting["schedule"], aptmc.Synchronous)
+    text = capsys.readouterr().out
+    assert words in text
+    assert "with the synchronous schedule" in text
+    assert f"The report is {report}" in text
+    assert "Processors" in report.read_text(encoding="utf-8")
 
 
 # --- doctor and reproduce -----------------------------------------------------------------------
