@@ -272,7 +272,7 @@ def test_a_replay_that_differs_has_an_exit_code_of_its_own(
     monkeypatch.setattr(
         aptmc,
         "replay",
-        lambda *_: Replay(10, 5, "draw 5 (chain 0, time 1.0): other"),
+        lambda *_, **__: Replay(10, 5, "draw 5 (chain 0, time 1.0): other"),
         raising=False,
     )
     assert main(["replay", store, "tests.support.seen:problem"]) == DIFFERENT
