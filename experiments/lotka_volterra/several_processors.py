@@ -47,15 +47,15 @@ def samplers(pilot: float) -> list[Sampler]:
     return [PTMC_1, aptmc_1, PTMC_W, aptmc_w]
 
 
-def ours(every: float) -> Sampler:
+def ours(every: float, cap: int) -> Sampler:
     """What we would run: one shared queue, reassignment, a capped race."""
     return Sampler(
-        "shared, reassignment, cap 100",
+        f"shared, reassignment, cap {cap}",
         model.SEVERAL_PROCESSORS,
         WORKERS,
         aptmc.Shared(),
         aptmc.Anytime(every, exchange=aptmc.Reassignment()),
-        cap=100,
+        cap=cap,
     )
 
 
@@ -65,7 +65,7 @@ def measure_all(*, scale: float, runs: int) -> list[Measured]:
     chosen = samplers(pilot=max(0.2 * budget, 2e8))
     every = chosen[-1].schedule
     assert isinstance(every, aptmc.Anytime)
-    chosen.append(ours(float(every.every)))
+    chosen += [ours(float(every.every), cap) for cap in (100, 1)]
     return [measure(sampler, budget=budget, runs=runs, keep="all") for sampler in chosen]
 
 

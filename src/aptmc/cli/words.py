@@ -80,13 +80,14 @@ problem is computed: the coordinator runs in virtual time, with the moves and ho
 pilot.
 
 examples:
-  aptmc run model.py:problem --budget 5min --keep all --store pilot.zarr
   aptmc plan pilot.zarr --workers 4,64,1024
   aptmc plan pilot.zarr --workers 256 --latency 7ms           on a cluster with slow messages
   aptmc plan pilot.zarr --workers 64 --chains-per-rung 11 --every 20ms   exactly this
 
-A pilot of a minute will do if each rung makes some hundreds of moves. --keep all lets exchanges be
-simulated, too; otherwise effective draws are a rough guess.
+where the pilot was made by
+  aptmc run model.py:problem --budget 5min --keep all --store pilot.zarr
+A minute will do if each rung makes some hundreds of moves. --keep all lets exchanges be simulated,
+too; otherwise effective draws are a rough guess.
 """
 REPRODUCE = """\
 Runs an experiment of the paper in virtual time, and prints its tables beside ours. Figures go to
