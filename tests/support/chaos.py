@@ -57,8 +57,8 @@ def settled(inspection, first_seen):
     counts = np.bincount(inspection.run.events.completions.processor, minlength=WORKERS)
     ready = []
     for worker in inspection.workers:
-        count = counts[worker.processor]
-        if worker.process is not None and count > first_seen.setdefault(worker.process, count):
+        count, place = counts[worker.processor], (worker.process, worker.processor)
+        if worker.process is not None and count > first_seen.setdefault(place, count):
             ready.append(worker)
     return ready
 
