@@ -54,7 +54,8 @@ def settled(inspection, first_seen):
 
     Who is killed again and again on one and the same move is, rightly, an error.
     """
-    counts = np.bincount(inspection.run.events.completions.processor, minlength=WORKERS)
+    most = max(worker.processor for worker in inspection.workers)
+    counts = np.bincount(inspection.run.events.completions.processor, minlength=1 + most)
     ready = []
     for worker in inspection.workers:
         count, place = counts[worker.processor], (worker.process, worker.processor)

@@ -360,6 +360,7 @@ class Shift(Crew):
             raise InputError("the last worker cannot be removed: use stop()")
         worker = staying[-1]
         worker.is_leaving = True
+        self.workforce.retire(worker)
         self.let_go(worker)
         return int(worker.processor)
 

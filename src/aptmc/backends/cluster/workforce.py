@@ -141,10 +141,6 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         """Let a worker go that has nothing to do."""
         self._drop(worker)
         self.workers.pop(worker.processor, None)
-        if worker.seat is not None and all(
-            other.seat is not worker.seat for other in self.workers.values()
-        ):
-            self._retired.add(worker.seat)
         self._take_stock()
 
     def interrupt(self, worker: RemoteWorker) -> RemoteWorker:
@@ -174,6 +170,11 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             "workers of an engine cannot be added from here: those that join a cluster are given "
             "work by themselves, and an executor has as many as it was made with"
         )
+
+    def retire(self, worker: RemoteWorker) -> None:
+        """Its seat is left empty when it goes."""
+        if worker.seat is not None:
+            self._retired.add(worker.seat)
 
     def vacancies(self) -> int:
         """How many seats are free."""
@@ -387,8 +388,9 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             self._seat(worker)
         self._send_all([worker for worker in homeless if not worker.is_held])
         self._try_next()
-        while self._free and self._crowded:
-            self._seat(self._crowded[0])
+        for worker in [worker for worker in self._crowded if not worker.is_leaving]:
+            if self._free:
+                self._seat(worker)
 
     def _take_stock(self) -> None:
         """Which seats are free, and who shares one."""
