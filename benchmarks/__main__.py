@@ -7,6 +7,7 @@ import platform
 
 from benchmarks import (
     budget,
+    engines,
     gillespie,
     imports,
     kernels,
@@ -32,6 +33,7 @@ BENCHMARKS = {
     "budget": budget.main,
     "kills": kills.main,
     "sleeping": sleeping.main,
+    "engines": engines.main,
     "memory": memory.main,
     "imports": imports.main,
     "stores": stores.main,
