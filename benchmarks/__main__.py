@@ -7,6 +7,7 @@ import platform
 
 from benchmarks import (
     budget,
+    engines,
     gillespie,
     imports,
     kernels,
@@ -34,6 +35,7 @@ BENCHMARKS = {
     "kills": kills.main,
     "sleeping": sleeping.main,
     "planner": planner.main,
+    "engines": engines.main,
     "memory": memory.main,
     "imports": imports.main,
     "stores": stores.main,

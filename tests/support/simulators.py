@@ -6,8 +6,10 @@ they do elsewhere they do in moves only.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import aptmc
@@ -160,6 +162,10 @@ def raise_arithmetic_error():
     raise ArithmeticError("not this time")
 
 
+def interrupt():
+    raise KeyboardInterrupt
+
+
 def exit_with_three():
     os._exit(3)
 
@@ -167,6 +173,11 @@ def exit_with_three():
 def problem(function=log_density):
     """All chains start at 0."""
     return aptmc.Power(function, {"x": 0.0})
+
+
+def process_pool():
+    """Two workers that start in a fresh Python each."""
+    return ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
 
 
 def simulate_many(theta, rng):

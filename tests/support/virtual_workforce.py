@@ -85,3 +85,6 @@ class VirtualWorkforce:
 
     def check_growth(self):
         pass
+
+    def retire(self, worker):
+        pass

@@ -266,7 +266,8 @@ class Shift(Crew):
                 if worker.is_idle and waiting:
                     self.workforce.order(worker, waiting.pop())
             patience = self.patience()
-            for _, reply in self.workforce.listen(min(self.until, self.next_look(patience))):
+            look_up = min(self.until, self.next_look(patience), self.control.due)
+            for _, reply in self.workforce.listen(look_up):
                 replies[places[reply.key]] = reply
                 if reply.failure is None:
                     self.finished_before += 1
@@ -383,6 +384,7 @@ class Shift(Crew):
             raise InputError("the last worker cannot be removed: use stop()")
         worker = staying[-1]
         worker.is_leaving = True
+        self.workforce.retire(worker)
         self.let_go(worker)
         return int(worker.processor)
 

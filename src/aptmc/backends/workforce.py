@@ -82,6 +82,9 @@ class Workforce(ABC, Generic[AnyWorker]):
     def check_growth(self) -> None:
         """Refuse another worker that somebody asks for, if there is no place for it."""
 
+    def retire(self, worker: AnyWorker) -> None:
+        """A worker was asked to leave: when it goes, nobody is to take its place."""
+
     def vacancies(self) -> int:
         """How many more workers there is a place for now: others have joined the cluster."""
         return 0

@@ -18,6 +18,7 @@ from aptmc.checks import whole_number
 from aptmc.errors import InputError
 
 LOOK_AROUND = 0.5  # seconds between two looks at who is there
+LOOKS_AWAY = 10  # before a worker that was lost and is still listed is given another chance
 # A worker that has just joined may be listed a moment before it takes orders.
 TRIES, PAUSE = 100, 0.1
 REACH = 5.0  # seconds in which a worker that can be reached directly answers
@@ -88,6 +89,7 @@ class DaskDispatch(Dispatch):
         self._client = client
         self._run = uuid.uuid4().hex
         self._seats: dict[str, list[Seat]] = {}  # by the worker's address, which is their home
+        self._shunned: dict[str, int] = {}  # by address: for how many looks
         self._is_direct = True
         self._tasks: set[asyncio.Future[Any]] = set()
         self._changed: Callable[[], None] = _nothing
@@ -121,8 +123,9 @@ class DaskDispatch(Dispatch):
         return partial(loop.call_soon_threadsafe, lambda: [one.cancel() for one in sent])
 
     def abandon(self, home: Any) -> None:
-        """Nobody is sent there any more; if it is still there it is found again."""
-        self._seats.pop(home.address, None)
+        """Nobody is sent there for a while: the scheduler may not have heard of it as yet."""
+        if self._seats.pop(home.address, None) is not None:
+            self._shunned[home.address] = LOOKS_AWAY
 
     def close(self) -> None:
         """Leave what is being computed, and drop what waits at the workers."""
@@ -180,6 +183,9 @@ class DaskDispatch(Dispatch):
     async def _look(self) -> None:
         """See who is there."""
         there: dict[str, int] = await self._client.scheduler.ncores()
+        shunned = {one: looks - 1 for one, looks in self._shunned.items() if one in there}
+        self._shunned = {one: looks for one, looks in shunned.items() if looks > 0}
+        there = {one: threads for one, threads in there.items() if one not in self._shunned}
         left = [address for address in self._seats if address not in there]
         joined = [address for address in there if address not in self._seats]
         for address in left:

@@ -141,10 +141,6 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         """Let a worker go that has nothing to do."""
         self._drop(worker)
         self.workers.pop(worker.processor, None)
-        if worker.seat is not None and all(
-            other.seat is not worker.seat for other in self.workers.values()
-        ):
-            self._retired.add(worker.seat)
         self._take_stock()
 
     def interrupt(self, worker: RemoteWorker) -> RemoteWorker:
@@ -174,6 +170,11 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             "workers of an engine cannot be added from here: those that join a cluster are given "
             "work by themselves, and an executor has as many as it was made with"
         )
+
+    def retire(self, worker: RemoteWorker) -> None:
+        """Its seat is left empty when it goes."""
+        if worker.seat is not None:
+            self._retired.add(worker.seat)
 
     def vacancies(self) -> int:
         """How many seats are free."""
@@ -286,10 +287,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         for ticket in again:
             if not ticket.worker.is_held and _holds(ticket.worker.orders, ticket.order):
                 self._submit(ticket.worker, ticket.order)
-        if self._trials:
-            self._submit(*self._trials[0])
-        else:
-            self._release()
+        self._try_next()
 
     def _note_death_on(self, ticket: _Ticket) -> bool:
         """Count a loss against a move; True if it is given up."""
@@ -336,13 +334,15 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
     def _end_trial(self, order: Order) -> None:
         if self._trials and self._trials[0][1] is order:
             self._trials.popleft()
-            if self._trials:
-                self._submit(*self._trials[0])
-            else:
-                self._release()
+            self._try_next()
 
-    def _release(self) -> None:
-        """Send what was held back."""
+    def _try_next(self) -> None:
+        """The next trial; when all are over, what was held back is sent."""
+        if self._trials:
+            worker, order = self._trials[0]
+            if all(ticket.order is not order for ticket in self._tickets.values()):
+                self._submit(worker, order)
+            return
         held = [worker for worker in self.workers.values() if worker.is_held]
         for worker in held:
             worker.is_held = False
@@ -360,12 +360,8 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         """Forget what a worker was to do."""
         for number in [n for n, ticket in self._tickets.items() if ticket.worker is worker]:
             self._tickets.pop(number).withdraw()
-        is_tried = bool(self._trials) and self._trials[0][0] is worker
         self._trials = deque(trial for trial in self._trials if trial[0] is not worker)
-        if is_tried and self._trials:
-            self._submit(*self._trials[0])
-        elif is_tried:
-            self._release()
+        self._try_next()
 
     # --- seats --------------------------------------------------------------------------------
 
@@ -391,8 +387,10 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         for worker in homeless:
             self._seat(worker)
         self._send_all([worker for worker in homeless if not worker.is_held])
-        while self._free and self._crowded:
-            self._seat(self._crowded[0])
+        self._try_next()
+        for worker in [worker for worker in self._crowded if not worker.is_leaving]:
+            if self._free:
+                self._seat(worker)
 
     def _take_stock(self) -> None:
         """Which seats are free, and who shares one."""
