@@ -137,7 +137,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--no-group", action="store_true", help="short moves are not made longer for more workers"
     )
     plan.add_argument(
-        "--effort", type=int, default=100_000, help="moves of one simulation (default: 100000)"
+        "--effort", type=int, default=50_000, help="moves of one simulation (default: 50000)"
     )
     plan.add_argument("--seed", type=int, default=0, help="of the simulations (default: 0)")
     _add_json(plan)

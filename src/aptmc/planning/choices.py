@@ -35,7 +35,7 @@ class Wishes(NamedTuple):
     every: float | None = None
     ahead: int | None = None
     group: bool = True
-    effort: int = 100_000  # completions of one simulation
+    effort: int = 50_000  # completions of one simulation
     seed: int = 0
 
 

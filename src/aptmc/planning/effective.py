@@ -16,7 +16,9 @@ import numpy as np
 from aptmc.compiled import Floats, FloatTable
 from aptmc.diagnostics.autocorrelation import estimate_autocorrelation_time
 
-MOST_BLOCKS = 8000
+# Coarse on purpose: in fine blocks the quick changes of single chains hide the slow ones, which all
+# chains share and which decide how uncertain the mean is.
+MOST_BLOCKS = 3000
 FEWEST_BLOCKS = 50
 
 

@@ -18,7 +18,7 @@ FAR = math.log(2.0)  # a correction beyond a factor of two is worth a warning
 def findings(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
     """One sentence or two each."""
     yield _check(planner)
-    yield from _coordinator(planner)
+    yield from _coordinator(planner, rows)
     for one, several in _side_by_side(rows):
         gain = several.ess_per_hour / one.ess_per_hour
         words = "" if math.isnan(gain) else f" and {gain:.2g} times the effective draws"
@@ -48,7 +48,7 @@ def _check(planner: Planner) -> str:
     return words
 
 
-def _coordinator(planner: Planner) -> Iterator[str]:
+def _coordinator(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
     unit = planner.pilot.time_unit
     if planner.cost == 0.0:
         yield (
@@ -64,6 +64,13 @@ def _coordinator(planner: Planner) -> Iterator[str]:
     )
     if planner.saturation is None:
         yield f"{words}; moves are grouped so that it never comes to that"
+        longest = max(rows, key=lambda row: row.steps)
+        if longest.steps >= 2.0:
+            yield (
+                f"on {longest.processors:,} processors {longest.steps:.0f} of the pilot's moves "
+                "make one, and exchanges are so much the rarer for each: group=False shows what it "
+                "would be like otherwise"
+            )
     else:
         yield f"{words}: beyond {planner.saturation:,} processors one coordinator is the limit"
 

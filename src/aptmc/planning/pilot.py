@@ -16,7 +16,7 @@ from aptmc.schedule import Anytime, Schedule, Synchronous
 
 FEWEST_MOVES = 30  # of a rung: fewer say little about its hold times
 # Of all gaps between moves, the longest are left out: a machine that slept, a run that was resumed.
-SHARE_OF_GAPS = 0.98
+SHARE_OF_GAPS = 0.999
 
 
 class Transitions(NamedTuple):
@@ -44,7 +44,8 @@ class Pilot(NamedTuple):
     hold: list[Floats]  # by rung, of completed moves
     hold_error: float  # of their mean over all rungs: relative, one standard error
     transitions: list[Transitions] | None  # by rung, if the draws of all rungs were kept
-    latency: float  # from the end of a move to the beginning of the next, without `cost`
+    latency: float  # from the end of a move until the next is there, without `cost`
+    pause: float  # between moves although the next is there already: on busy machines
     cost: float  # the coordinator's time for each completion
     exchange_cost: float  # and for each chain in each round of exchanges
     ahead: int  # moves that waited at each processor
@@ -80,6 +81,7 @@ def pilot_of(run: Run) -> Pilot:
     chains = run.rung_of_chain.size
     cost, exchange_cost = _costs(run)
     ahead = max(round(len(run.in_flight) / settings.on.processors) - 1, 0)
+    latency, pause = _gaps(run, ahead, cost)
     cold = run.chains(0)
     times = np.concatenate([draws.time for draws in cold])
     states = np.concatenate([draws.state for draws in cold])
@@ -95,7 +97,8 @@ def pilot_of(run: Run) -> Pilot:
         hold=hold,
         hold_error=_hold_error(hold),
         transitions=_transitions(run),
-        latency=_latency(run, ahead, cost),
+        latency=latency,
+        pause=pause,
         cost=cost,
         exchange_cost=exchange_cost,
         ahead=ahead,
@@ -176,21 +179,20 @@ def _costs(run: Run) -> tuple[float, float]:
     return cost, overhead.exchanges / max(rounds, 1.0) / run.rung_of_chain.size
 
 
-def _latency(run: Run, ahead: int, cost: float) -> float:
-    """How long a processor has to wait for its next move, if none waits for it there already."""
+def _gaps(run: Run, ahead: int, cost: float) -> tuple[float, float]:
+    """Between moves: how long until the next one is there, and how long even if it is."""
     done = run.events.completions
     known = np.isfinite(done.ended) & np.isfinite(done.began)
-    if not known.any():
-        return 0.0
-    if ahead > 0 or not isinstance(run.settings.schedule, Anytime):
-        # Gaps are hidden, or are those of a barrier: only the way to the coordinator can be seen.
-        return 2.0 * _usual(done.time[known] - done.ended[known])
     order = np.lexsort((done.began[known], done.processor[known]))
     processor, began, ended = (
         column[known][order] for column in (done.processor, done.began, done.ended)
     )
-    gaps = (began[1:] - ended[:-1])[processor[1:] == processor[:-1]]
-    return max(_usual(gaps) - cost, 0.0)
+    gap = _usual((began[1:] - ended[:-1])[processor[1:] == processor[:-1]])
+    if ahead == 0 and isinstance(run.settings.schedule, Anytime):
+        return max(gap - cost, 0.0), 0.0
+    # The next move was there, or had to wait for a barrier: only the way to the coordinator shows.
+    latency = 2.0 * _usual(done.time[known] - done.ended[known])
+    return latency, gap if ahead > 0 else 0.0
 
 
 def _usual(times: Floats) -> float:

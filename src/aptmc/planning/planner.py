@@ -15,6 +15,8 @@ from aptmc.planning.flow import flow
 from aptmc.planning.pilot import Pilot
 from aptmc.planning.prediction import Prediction
 from aptmc.planning.simulation import (
+    FEWEST_SWEEPS,
+    SWEEPS_TO_MIX,
     Setting,
     Simulated,
     check_setting,
@@ -71,9 +73,11 @@ class Planner:
         )  # fmt: skip
 
     def _simulate(self, setting: Setting) -> Simulated:
+        mixes = self.pilot.transitions is not None and setting.processors <= MOST_SIMULATED
         return simulate(
             self.pilot, self.surrogate, setting,
             completions=self.wishes.effort, seed=self.wishes.seed,
+            sweeps=SWEEPS_TO_MIX if mixes else FEWEST_SWEEPS,
         )  # fmt: skip
 
     # --- one way to run -----------------------------------------------------------------------
@@ -107,15 +111,16 @@ class Planner:
         longest = float((self.steps(processors) * self.pilot.mean_hold).max())
         return int(longest < LONG_UNIT and movers >= 2 * processors + max(processors, 2))
 
-    def setting(self, processors: int, choice: Choice) -> Setting:
+    def setting(self, processors: int, choice: Choice, steps: Integers | None = None) -> Setting:
         """A choice, on so many processors."""
+        steps = self.steps(processors) if steps is None else steps
         moving = sum(rung in self.pilot.movers for rung in choice.rungs)
         ahead = self.ahead(processors, choice.chains_per_rung * moving)
         exchange_cost = self.pilot.exchange_cost if self.wishes.cost is None else 0.0
         setting = shared_setting(
             self.pilot, processors, choice.chains_per_rung,
             rungs=choice.rungs, deadlines=choice.deadlines, every=self.wishes.every,
-            steps=self.steps(processors), ahead=ahead, latency=self.latency,
+            steps=steps, ahead=ahead, latency=self.latency,
             cost=self.cost, exchange_cost=exchange_cost,
         )  # fmt: skip
         schedule = setting.schedule
@@ -131,9 +136,7 @@ class Planner:
         if processors > MOST_SIMULATED and self.pilot.transitions is not None:
             share = MOST_SIMULATED / processors
             fewer = choice._replace(chains_per_rung=math.ceil(choice.chains_per_rung * share))
-            small = self._simulate(
-                self.setting(MOST_SIMULATED, fewer)._replace(steps=setting.steps)
-            )
+            small = self._simulate(self.setting(MOST_SIMULATED, fewer, setting.steps))
         pilot, effective = self.pilot, small.effective
         rate = effective.per_second * self.correction * found.moves_per_second
         rate = rate / small.moves_per_second
@@ -212,10 +215,10 @@ class Planner:
 
     # --- more than one coordinator ------------------------------------------------------------
 
-    def offered_load(self, processors: int) -> float:
+    def offered_load(self, processors: int, steps: Integers | None = None) -> float:
         """The coordinator's time for all completions per second if nobody had to wait for it."""
         choice = usual(self.pilot, self.wishes, processors)
-        setting = self.setting(processors, choice)
+        setting = self.setting(processors, choice, steps)
         hold = (setting.steps * self.pilot.mean_hold)[self.pilot.movers]
         occupied = hold + (0.0 if setting.ahead > 0 else setting.latency)
         return setting.cost * flow(occupied, choice.chains_per_rung, processors).moves_per_second
@@ -232,10 +235,13 @@ class Planner:
         return high
 
     def with_several_coordinators(self, processors: int) -> Prediction | None:
-        """Independent ladders, each with a part of the processors, if one is not enough."""
-        load = self.offered_load(processors)
+        """Independent ladders, each with a part of the processors, if one is not enough.
+
+        That moves can be made longer for the sake of a single coordinator does not count.
+        """
+        load = self.offered_load(processors, self.steps(1))
         coordinators = math.ceil(load / GOOD_LOAD)
-        if load < FULL or coordinators < 2 or processors // coordinators < 1:
+        if load < FULL or processors < coordinators:
             return None
         part = self.best(processors // coordinators)
         return part.times(coordinators, processors)

@@ -32,7 +32,7 @@ def plan(
     every: float | str | None = None,
     ahead: int | None = None,
     group: bool = True,
-    effort: int = 100_000,
+    effort: int = 50_000,
     seed: int = 0,
 ) -> Predictions:
     """Predict what a run would be like on other processors, from one that has been made.

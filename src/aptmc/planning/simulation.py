@@ -22,7 +22,8 @@ from aptmc.pools import Pools, Shared
 from aptmc.schedule import Anytime, Schedule
 from aptmc.store import MemoryStore
 
-FEWEST_SWEEPS = 12  # of a simulation
+FEWEST_SWEEPS = 8  # of a simulation
+SWEEPS_TO_MIX = 1500  # of one that shows effective draws
 FIRST_SHARE = 0.1  # of a simulation, in which all chains begin at once; left out of ESS
 
 
@@ -118,9 +119,10 @@ def simulate(
     setting: Setting,
     *,
     completions: int,
+    sweeps: int = FEWEST_SWEEPS,
     seed: int,
 ) -> Simulated:
-    """Run a setting in virtual time for about so many completions.
+    """Run a setting in virtual time for about so many completions, and so many sweeps at least.
 
     What a simulation tells is how moves are shared out among rungs, and how long processors stand
     idle for each. How long a rung's moves take is known better from the pilot itself.
@@ -142,9 +144,7 @@ def simulate(
     holds = (setting.steps * pilot.mean_hold)[chosen]
     mean_hold = float(holds[layout.rung[layout.moves]].mean())
     cycle = mean_hold + (0.0 if setting.ahead > 0 else setting.latency)
-    seconds = max(completions, FEWEST_SWEEPS * movers) * max(
-        cycle / setting.processors, setting.cost
-    )
+    seconds = max(completions, sweeps * movers) * max(cycle / setting.processors, setting.cost)
     backend = VirtualTime(
         setting.processors, latency=setting.latency, cost=setting.cost, ahead=setting.ahead
     )
@@ -155,6 +155,8 @@ def simulate(
     done = by_rung.sum()
     hold = float(holds @ by_rung) / done
     idle = (setting.processors * usage.elapsed - float(usage.busy.sum())) / done
+    if setting.ahead > 0:
+        idle += pilot.pause
     moves_per_second = setting.processors / (hold + idle)
     if setting.cost > 0.0:
         moves_per_second = min(moves_per_second, 1.0 / setting.cost)
