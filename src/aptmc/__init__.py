@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from aptmc.exchange import (
         Alternating,
         BetweenPools,
+        NeighbouringRungs,
         OneRandomPair,
         RandomParity,
         Reassignment,
@@ -60,6 +61,7 @@ _HOME = {
     ),
     "exchange": (
         "Alternating",
+        "NeighbouringRungs",
         "BetweenPools",
         "OneRandomPair",
         "RandomParity",
@@ -98,6 +100,7 @@ __all__ = [
     "Ladder",
     "Mixture",
     "MoveFailed",
+    "NeighbouringRungs",
     "OneHit",
     "OneRandomPair",
     "Paired",

@@ -12,7 +12,7 @@ import numpy as np
 from aptmc.checks import whole_number
 from aptmc.clock import duration
 from aptmc.errors import InputError
-from aptmc.exchange.rules import Alternating, Reassignment, Rule
+from aptmc.exchange.rules import NeighbouringRungs, Reassignment, Rule
 from aptmc.pools import Layout
 
 AUTO = "auto"
@@ -45,7 +45,7 @@ class Schedule(ABC):
         """The rule by which chains are paired on a ladder of this kind."""
         if self.exchange is not None:
             return self.exchange
-        return Reassignment() if ladder_kind == "tolerances" else Alternating()
+        return Reassignment() if ladder_kind == "tolerances" else NeighbouringRungs()
 
     @abstractmethod
     def plan(self) -> Plan:
@@ -72,7 +72,7 @@ class Anytime(Schedule):
         meet. "auto" deadlines have a jitter of a half
     :param shortest: time between deadlines that follow, however fast sweeps become, in seconds or
         in words. "auto" deadlines keep it at 50 times what one costs
-    :param exchange: which waiting chains are paired at a deadline; by default `Alternating` on a
+    :param exchange: which waiting chains are paired at a deadline; by default `NeighbouringRungs` on a
         ladder of powers and `Reassignment` on one of tolerances, which did best
         (docs/lotka_volterra.md)
     :param within: also exchange inside a pool, by this rule, each time as many of its moves are
@@ -136,7 +136,7 @@ class Synchronous(Schedule):
     """
 
     moves: int = 1
-    exchange: Rule = field(default_factory=Alternating, kw_only=True)
+    exchange: Rule = field(default_factory=NeighbouringRungs, kw_only=True)
     within: Rule | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -163,7 +163,7 @@ class Uncorrected(Schedule):
     """
 
     every: float | str
-    exchange: Rule = field(default_factory=Alternating, kw_only=True)
+    exchange: Rule = field(default_factory=NeighbouringRungs, kw_only=True)
     within: Rule | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -189,7 +189,7 @@ def _check_rules(schedule: Schedule, layout: Layout) -> None:
     if not all(isinstance(rule, Rule | None) for rule in (schedule.exchange, schedule.within)):
         raise InputError(
             f"exchange and within must be exchange rules, got {schedule.exchange!r} and "
-            f"{schedule.within!r}: use aptmc.Alternating(), say"
+            f"{schedule.within!r}: use aptmc.NeighbouringRungs(), say"
         )
     if schedule.exchange is not None and layout.pools < schedule.exchange.least_pools:
         raise InputError(

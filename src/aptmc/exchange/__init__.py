@@ -3,6 +3,7 @@
 from aptmc.exchange.rules import (
     Alternating,
     BetweenPools,
+    NeighbouringRungs,
     OneRandomPair,
     RandomParity,
     Reassignment,
@@ -13,6 +14,7 @@ from aptmc.exchange.rules import (
 __all__ = [
     "Alternating",
     "BetweenPools",
+    "NeighbouringRungs",
     "OneRandomPair",
     "RandomParity",
     "Reassignment",
