@@ -29,6 +29,7 @@ RESAMPLED = 600
 
 RULES: dict[str, type[aptmc.Rule]] = {
     "pairs": aptmc.Alternating,
+    "rungs": aptmc.NeighbouringRungs,
     "rung parity": aptmc.RungParity,
     "reassignment": aptmc.Reassignment,
 }
@@ -77,11 +78,13 @@ def samplers(cap: int | None) -> list[Sampler]:
         synchronous(16, two, cap=cap),
         anytime("pairs", 16, two, cap=cap),
         anytime("reassignment", 16, two, cap=cap),
-        anytime("pairs", 16, aptmc.Partitioned(3), cap=cap),
+        anytime("rungs", 16, two, cap=cap),
+        anytime("rungs", 16, aptmc.Partitioned(3), cap=cap),
         synchronous(64, six, cap=cap),
         anytime("pairs", 64, six, cap=cap),
         anytime("reassignment", 64, six, cap=cap),
-        anytime("pairs", 64, aptmc.Partitioned(11), cap=cap),
+        anytime("rungs", 64, six, cap=cap),
+        anytime("rungs", 64, aptmc.Partitioned(11), cap=cap),
     ]
 
 
