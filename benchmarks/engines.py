@@ -86,7 +86,11 @@ def dask(workers: int, options: Options) -> Iterator[Any]:
 
     count = min(workers, 2)
     with (
-        LocalCluster(count, threads_per_worker=workers // count, dashboard_address=None) as cluster,
+        LocalCluster(
+            n_workers=count,
+            threads_per_worker=workers // count,
+            dashboard_address="127.0.0.1:0",
+        ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield aptmc.Dask(client, **options)

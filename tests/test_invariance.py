@@ -162,7 +162,13 @@ def exchanged_states(rule, log_weight, runs=3000):
 
 @pytest.mark.parametrize(
     "rule",
-    [aptmc.Alternating(), aptmc.RandomParity(), aptmc.OneRandomPair(), aptmc.RungParity()],
+    [
+        aptmc.NeighbouringRungs(),
+        aptmc.Alternating(),
+        aptmc.RandomParity(),
+        aptmc.OneRandomPair(),
+        aptmc.RungParity(),
+    ],
     ids=lambda rule: type(rule).__name__,
 )
 def test_exchanges_leave_exact_draws_exact(rule):

@@ -21,8 +21,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Kernels": ("RandomWalk", "Slice", "Mixture", "OneHit"),
     "Schedules": ("Anytime", "Synchronous", "Uncorrected"),
     "Exchange rules": (
-        "Alternating", "RandomParity", "OneRandomPair", "RungParity", "BetweenPools",
-        "Reassignment", "Rule",
+        "NeighbouringRungs", "Alternating", "RandomParity", "OneRandomPair", "RungParity",
+        "BetweenPools", "Reassignment", "Rule",
     ),
     "Pools": ("Shared", "Partitioned", "Paired"),
     "Who computes": ("Processes", "InProcess", "VirtualTime", "Futures", "Dask", "Ray"),

@@ -59,7 +59,7 @@ def sample(
         found in the warm-up), `Synchronous`
     :param pools: which chains share processors: `Shared` (the default), `Partitioned`, `Paired`
     :param on: who computes: `Processes` (the default: one worker for each processor that this
-        process may use), `InProcess`, `VirtualTime`
+        process may use), `InProcess`, `VirtualTime`; `Futures`, `Dask`, `Ray` on other machines
     :param warmup: the first part of the budget, in which settings are found that were not given;
         its draws are kept apart from the posterior. By default a quarter, or nothing if all is
         given

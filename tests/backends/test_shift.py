@@ -92,6 +92,38 @@ def test_moves_under_way_at_the_end_count_as_work_up_to_the_end(late, monkeypatc
     assert usage.present.tolist() == [10.0, 10.0]
 
 
+# --- a cluster that grows and shrinks -------------------------------------------------------------
+
+
+def test_who_joins_is_given_work_and_who_lost_its_place_goes():
+    place = Workplace(lambda order: 1.0)
+    place.workforce.joins = [CALLED + 13.0]
+    place.workforce.leaves = {0: CALLED + 33.0}
+    # First states take 3, so moves count from 103 on.
+    usage = place.run(40.0)
+    assert usage.busy.tolist() == usage.present.tolist()
+    assert usage.busy == pytest.approx([31.0, 40.0, 30.0], abs=1.0)
+    completions = place.session.machine.completed.sum()
+    assert completions == pytest.approx(usage.busy.sum(), abs=3)
+
+
+@pytest.mark.parametrize("pools", [aptmc.Partitioned()], ids=repr)
+def test_processors_that_belong_to_pools_stay(pools):
+    place = Workplace(lambda order: 1.0)
+    place.session, _ = make_session(ANYTIME, 2, pools=pools)
+    place.workforce.joins = [CALLED + 13.0]
+    place.workforce.leaves = {0: CALLED + 33.0}
+    usage = place.run(40.0)
+    assert usage.present.tolist() == [40.0, 40.0]
+
+
+def test_nobody_is_taken_in_if_all_chains_would_be_in_flight():
+    place = Workplace(lambda order: 1.0)
+    place.workforce.joins = [CALLED + 13.0] * 10
+    place.run(40.0)
+    assert len(place.workforce.workers) == LADDER.rungs - 1
+
+
 # --- patience -------------------------------------------------------------------------------------
 
 

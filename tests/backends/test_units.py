@@ -33,8 +33,8 @@ ANYTIME = aptmc.Anytime(every="1 ms")
 class Machine:
     """Computes nothing, in known times: so many seconds for a step, by rung."""
 
-    def __init__(self, *seconds, rungs=LADDER.rungs):
-        self.seconds = np.broadcast_to(seconds, rungs)
+    def __init__(self, *seconds, rungs=LADDER.rungs, latency=0.0):
+        self.seconds, self.latency = np.broadcast_to(seconds, rungs), latency
         self.orders = []
 
     def compute(self, orders):
@@ -49,7 +49,8 @@ class Machine:
             failure = MoveFailed("it failed", {"x": 0.0}, order.rung, order.key)
             return Reply(order.key, None, failure, np.nan, np.nan)
         outcome = Outcome(order.state.copy(), np.zeros(INFO_LENGTH))
-        return Reply(order.key, outcome, None, 5.0, 5.0 + seconds * order.tuning[0])
+        ended = 5.0 + seconds * order.tuning[0]
+        return Reply(order.key, outcome, None, 5.0, ended, self.latency)
 
 
 def measure(*seconds, processors=1, group=True, ahead=None, schedule=ANYTIME):
@@ -112,6 +113,28 @@ def test_a_trial_move_without_a_result_leaves_its_rung_as_it_was(seconds):
     assert units.steps[2] == 1
     assert (np.delete(units.steps, 2) > 1).all()
     assert units.ahead == 0  # it may take long
+
+
+def far_away(seconds, latency, *, group=False, most_ahead=np.inf, chains=40):
+    """Units for two workers that are far away."""
+    session, _ = make_session(ANYTIME, 2, ladder=aptmc.Ladder.powers(chains))
+    session.begin()
+    machine = Machine(seconds, rungs=chains, latency=latency)
+    return measure_units(session, machine.compute, group=group, ahead=None, most_ahead=most_ahead)
+
+
+def test_as_many_moves_wait_at_a_worker_as_hide_the_way_there_and_back():
+    assert far_away(10e-3, 45e-3).ahead == 5
+    assert far_away(10e-3, 50e-3, most_ahead=1).ahead == 1
+    assert far_away(10e-3, 50e-3, chains=10).ahead == 3  # two for each worker are left waiting
+    assert far_away(500e-3, 50e-3).ahead == 1  # a tenth of the time would be lost
+    assert far_away(5.0, 50e-3).ahead == 0
+
+
+def test_cheap_moves_are_grouped_until_they_last_as_long_as_the_way():
+    units = far_away(1e-3, 50e-3, group=True)
+    assert units.steps.min() >= 25
+    assert units.ahead in (1, 2)
 
 
 def test_a_move_waits_at_a_worker_only_if_moves_are_short_and_chains_enough():

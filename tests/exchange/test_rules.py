@@ -19,6 +19,7 @@ from aptmc.keys import EXCHANGE, Key
 from tests.support.statistical import FALSE_ALARM
 
 RULES = [
+    aptmc.NeighbouringRungs,
     aptmc.Alternating,
     aptmc.RandomParity,
     aptmc.OneRandomPair,
@@ -182,12 +183,38 @@ def test_rung_parity_matches_each_rung_of_the_round_with_the_next_and_as_many_as
     assert matched == expected
 
 
+@given(waiting=WAITING, number=ROUNDS, seed=SEEDS)
+def test_neighbouring_rungs_are_those_that_wait_in_turn_and_as_many_as_can_be(
+    waiting: Waiting, number: int, seed: int
+) -> None:
+    pairs = choose(aptmc.NeighbouringRungs, waiting, number, seed)
+    matched = Counter((waiting.rungs[colder], waiting.rungs[warmer]) for colder, warmer in pairs)
+    present = Counter(waiting.rungs)
+    rungs = sorted(present)[number % 2 :]
+    expected = {
+        (colder, warmer): min(present[colder], present[warmer])
+        for colder, warmer in zip(rungs[::2], rungs[1::2], strict=False)
+    }
+    assert matched == expected
+
+
+@given(waiting=WAITING, number=ROUNDS, seed=SEEDS)
+def test_with_one_chain_on_each_rung_neighbouring_rungs_are_neighbouring_chains(
+    waiting: Waiting, number: int, seed: int
+) -> None:
+    rungs = sorted(set(waiting.rungs))
+    alone = Waiting(rungs, waiting.pools[: len(rungs)])
+    by_rung = choose(aptmc.NeighbouringRungs, alone, number, seed)
+    assert by_rung == choose(aptmc.Alternating, alone, number, seed)
+
+
+@pytest.mark.parametrize("rule", [aptmc.RungParity, aptmc.NeighbouringRungs])
 @pytest.mark.parametrize(
     ("colder", "warmer"), [(4, 1), (1, 4), (3, 2), (2, 3), (5, 2), (2, 5), (3, 3)]
 )
-def test_rung_parity_leaves_surplus_chains_out_equally_often(colder: int, warmer: int) -> None:
+def test_surplus_chains_are_left_out_equally_often(rule: Any, colder: int, warmer: int) -> None:
     waiting = Waiting([2] * colder + [3] * warmer, [0] * (colder + warmer))
-    counts = tally(aptmc.RungParity, waiting, rounds=range(0, 4000, 2))
+    counts = tally(rule, waiting, rounds=range(0, 4000, 2))
     # Outcomes are rotations of the longer side: independent from round to round, equally likely.
     assert len(counts) == max(colder, warmer)
     assert is_uniform(list(counts.values()))

@@ -17,7 +17,8 @@ from aptmc.exchange import Rule
 
 RULES = [
     None, aptmc.Alternating(), aptmc.RandomParity(rounds=3), aptmc.OneRandomPair(),
-    aptmc.RungParity(rounds=2), aptmc.BetweenPools(), aptmc.Reassignment(rounds=4),
+    aptmc.RungParity(rounds=2), aptmc.NeighbouringRungs(), aptmc.BetweenPools(),
+    aptmc.Reassignment(rounds=4),
 ]  # fmt: skip
 SETTINGS = [
     aptmc.Ladder.powers(5),

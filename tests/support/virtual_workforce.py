@@ -31,6 +31,7 @@ class VirtualWorkforce:
         self.workers = {}
         self.waited = 0.0
         self.given_up = []  # keys of orders whose workers were ended
+        self.joins, self.leaves, self.first = [], {}, 2  # times; by processor; of those who join
         self._nursery = clock.now() + nursery
         self._start = start
         self._ready = {}  # by worker
@@ -77,11 +78,22 @@ class VirtualWorkforce:
             return self._ready[worker]
         return worker.since + self.seconds(worker.orders[0]) if worker.orders else math.inf
 
+    # --- a cluster that grows and shrinks -------------------------------------------------------
+
     def vacancies(self):
-        return 0
+        """Those who come by now, less those who were taken in."""
+        come = sum(time <= self.clock.now() for time in self.joins)
+        return come - sum(worker.processor >= self.first for worker in self.workers.values())
 
     def crowded(self):
-        return []
+        return [
+            worker
+            for processor, worker in self.workers.items()
+            if self.leaves.get(processor, math.inf) <= self.clock.now()
+        ]
+
+    def dismiss(self, worker):
+        del self.workers[worker.processor]
 
     def check_growth(self):
         pass

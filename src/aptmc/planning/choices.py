@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from aptmc.exchange import Rule, RungParity
+from aptmc.exchange import NeighbouringRungs, Rule
 from aptmc.planning.pilot import Pilot
 from aptmc.planning.simulation import fewest_chains
 from aptmc.schedule import DEADLINES_PER_SWEEP
@@ -73,7 +73,7 @@ def _changed(choice: Choice, **parts: Any) -> Choice:
 
 def _by_rungs(choice: Choice) -> Choice | None:
     """Several chains on a rung are neighbours, and to swap them is of no use."""
-    return None if choice.chains_per_rung == 1 else choice._replace(exchange=RungParity())
+    return None if choice.chains_per_rung == 1 else choice._replace(exchange=NeighbouringRungs())
 
 
 def _with_fewer_rungs(choice: Choice) -> Choice | None:

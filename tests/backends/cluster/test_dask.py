@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 import aptmc
+from aptmc.backends.cluster.dask import DaskDispatch
+from tests.backends.contract import begin, eventually, run_until, same_when_replayed
 from tests.backends.process_contract import EngineContract
+from tests.support.engines import dask_cluster
 
-distributed = pytest.importorskip("distributed")
-
-
-@cache
-def cluster():
-    """One for all tests."""
-    made = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
-    return made, distributed.Client(made, set_as_default=False)
+dask = pytest.importorskip("dask")
+pytest.importorskip("distributed")
+_made = []
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _end_cluster():
-    yield
-    made, client = cluster()
-    client.close()
-    made.close()
-    cluster.cache_clear()
+def _cluster():
+    """One for all tests."""
+    with dask_cluster() as made:
+        _made[:] = made
+        yield
+    _made.clear()
 
 
 class TestDask(EngineContract):
     @staticmethod
     def backend():
-        return aptmc.Dask(cluster()[1], group=1)
+        return aptmc.Dask(_made[1], group=1)
+
+
+def test_an_address_is_enough():
+    assert repr(aptmc.Dask(_made[0].scheduler_address)) == "Dask(2)"
+
+
+def test_an_address_where_nobody_answers_is_refused():
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": 0.1}),
+        pytest.raises(aptmc.InputError, match="no Dask scheduler answers at"),
+    ):
+        aptmc.Dask("tcp://127.0.0.1:1")
+
+
+def test_two_runs_may_share_a_cluster():
+    with (
+        begin(on=aptmc.Dask(_made[1], group=1)) as one,
+        begin(on=aptmc.Dask(_made[1], group=1), seed=2) as other,
+    ):
+        eventually(lambda: one.inspect().run.completions >= 60)
+        eventually(lambda: other.inspect().run.completions >= 60)
+
+
+def test_workers_that_cannot_be_reached_are_spoken_to_through_the_scheduler(monkeypatch):
+    async def find_no_way(dispatch):
+        dispatch._is_direct = False
+
+    monkeypatch.setattr(DaskDispatch, "_find_way", find_no_way)
+    run = run_until(60, on=aptmc.Dask(_made[1], group=1))
+    assert same_when_replayed(run)

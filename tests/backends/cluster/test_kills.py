@@ -6,13 +6,18 @@ a million times.
 
 from __future__ import annotations
 
+import os
+import signal
 from contextlib import contextmanager
 
 import pytest
 
 import aptmc
+from tests.backends.contract import eventually
+from tests.backends.test_workers import parent_of
 from tests.support import simulators
 from tests.support.chaos import assert_unharmed, run_in_chaos
+from tests.support.engines import dask_cluster
 
 UNITS = {"group": 20, "ahead": 1}
 MOVES = 3000
@@ -32,11 +37,7 @@ def loky():
 @contextmanager
 def dask():
     """Dask starts another worker by itself, which joins under another address."""
-    library = pytest.importorskip("distributed")
-    with (
-        library.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
-        library.Client(cluster, set_as_default=False) as client,
-    ):
+    with dask_cluster() as (_, client):
         yield aptmc.Dask(client, **UNITS)
 
 
@@ -49,8 +50,63 @@ def ray():
         library.shutdown()
 
 
-@pytest.mark.parametrize("engine", [process_pool, loky, dask, ray])
+@pytest.mark.parametrize(
+    "engine",
+    [process_pool, *(pytest.param(one, marks=pytest.mark.validation) for one in (loky, dask, ray))],
+)
 def test_kills_do_no_harm(engine):
     with engine() as on:
         run, killed = run_in_chaos(kills=2, moves=MOVES, on=on)
     assert_unharmed(run, killed, kills=2, moves_only=True)
+
+
+@pytest.mark.validation
+def test_a_whole_dask_node_may_leave_and_another_join():
+    """A worker without anyone who would start it again, and later a new one."""
+    with dask_cluster() as (cluster, client):
+        replaced = []
+
+        def replace(process):
+            """The node is gone for good, nanny and all; somebody scales up again."""
+            address = next(a for a, p in client.run(os.getpid).items() if p == process)
+            name = client.scheduler_info(n_workers=-1)["workers"][address]["name"]
+            nanny = cluster.workers[name]
+            os.kill(process, signal.SIGKILL)
+            cluster.sync(nanny.close)
+            cluster.scale(3 + len(replaced))
+            replaced.append(name)
+
+        run, killed = run_in_chaos(
+            kills=1, moves=MOVES, on=aptmc.Dask(client, **UNITS), kill=replace
+        )
+    assert replaced
+    assert_unharmed(run, killed, kills=1, moves_only=True)
+
+
+@pytest.mark.validation
+def test_a_whole_ray_node_may_leave_and_another_join():
+    library = pytest.importorskip("ray")
+    utilities = pytest.importorskip("ray.cluster_utils")
+    cluster = utilities.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
+    )
+    nodes = {raylet_of(node): node for node in (cluster.add_node(num_cpus=1) for _ in range(2))}
+    try:
+        library.init(address=cluster.address, log_to_driver=False)
+        eventually(lambda: library.cluster_resources().get("CPU") == 2)
+
+        def replace_node(process):
+            cluster.remove_node(nodes[parent_of(process)], allow_graceful=False)
+            cluster.add_node(num_cpus=1)
+
+        on = aptmc.Ray(**UNITS)
+        run, killed = run_in_chaos(kills=1, moves=MOVES, on=on, kill=replace_node)
+    finally:
+        library.shutdown()
+        cluster.shutdown()
+    assert_unharmed(run, killed, kills=1, moves_only=True)
+
+
+def raylet_of(node):
+    """The process that starts the workers of a node."""
+    return node.all_processes["raylet"][0].process.pid

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -125,3 +127,15 @@ def test_what_cannot_be_an_executor_is_refused():
         aptmc.Futures(4)
     with pytest.raises(aptmc.InputError, match="say how many workers"):
         aptmc.Futures(Flaky())
+
+
+def test_in_the_end_nobody_waits_for_moves_under_way(tmp_path):
+    """And a pool that was made for the run is gone."""
+    gate = simulators.Gate(tmp_path)
+    on = aptmc.Futures(simulators.process_pool, 2, group=1, ahead=0)
+    with begin(simulators.problem(gate), on=on) as handle:
+        eventually(lambda: len(gate.waiting()) == 2)
+        run = handle.stop()
+    assert run.stopped is StopReason.STOPPED
+    assert len(run.in_flight) == 2
+    eventually(lambda: not any(Path(f"/proc/{one}").exists() for one in gate.waiting()))

@@ -66,6 +66,7 @@ def test_the_contract_of_backends():
     assert "11 passed" in said
 
 
+@pytest.mark.validation
 def test_a_rank_that_is_killed_ends_the_job_and_the_store_goes_on(tmp_path):
     marks, store, script = tmp_path / "marks", tmp_path / "run.zarr", tmp_path / "script.py"
     script.write_text(SCRIPT.format(marks=str(marks), store=str(store)))

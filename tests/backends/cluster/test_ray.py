@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 import aptmc
 from tests.backends.process_contract import EngineContract
+from tests.support.engines import open_to_the_world
 
 ray = pytest.importorskip("ray")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _end_cluster():
-    yield
+def open_before():
+    before = open_to_the_world()
+    yield before
     ray.shutdown()
 
 
@@ -20,3 +24,9 @@ class TestRay(EngineContract):
     @staticmethod
     def backend():
         return aptmc.Ray(workers=2, group=1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sockets are listed by Linux alone")
+def test_nobody_outside_this_machine_can_speak_to_it(open_before):
+    aptmc.Ray(workers=2)
+    assert open_to_the_world() <= open_before

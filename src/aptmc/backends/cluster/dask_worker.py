@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, final
 
 from distributed import WorkerPlugin
+from distributed.threadpoolexecutor import ThreadPoolExecutor
 
 from aptmc.backends.cluster.task import perform
 
@@ -16,31 +16,32 @@ MOST_REMEMBERED = 1000
 
 @final
 class Orders(WorkerPlugin):  # type: ignore[misc]
-    """Takes orders straight from the coordinating process, without a way through the scheduler.
-
-    They are computed in threads of their own, as many as the worker has, so that the worker goes
-    on to answer meanwhile.
-    """
+    """Takes orders straight from the coordinating process, without a way through the scheduler."""
 
     name = NAME
 
     def setup(self, worker: Any) -> None:
-        """Be there for orders. Whoever comes later finds those who came before."""
-        self._worker = worker
-        self._threads = ThreadPoolExecutor(worker.state.nthreads, thread_name_prefix=NAME)
-        self._over: list[str] = []
-        worker.handlers |= {"aptmc_perform": self.perform, "aptmc_forget": self.forget}
+        """Be there for orders. Runs at the same time, and one after the other, share one desk."""
+        if not hasattr(worker, "aptmc_desk"):
+            desk = worker.aptmc_desk = _Desk(worker.state.nthreads)
+            worker.handlers |= {"aptmc_perform": desk.perform, "aptmc_forget": desk.forget}
 
-    def teardown(self, worker: Any) -> None:
-        """Nothing more is begun."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+
+@final
+class _Desk:
+    """Orders are computed in threads of their own, so that the worker can answer meanwhile.
+
+    They are Dask's kind of threads, which a worker that ends does not wait for.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=NAME)
+        self._over: list[str] = []
 
     async def perform(self, run: str, token: str, message: bytes, payload: bytes | None) -> bytes:
         """Compute an order when its turn comes."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            self._threads, self._perform, run, token, bytes(message), payload
-        )
+        done = self._threads.submit(self._perform, run, token, bytes(message), payload)
+        return bytes(await asyncio.wrap_future(done))
 
     async def forget(self, run: str) -> None:
         """A run is over: what it has left here is not worth computing."""

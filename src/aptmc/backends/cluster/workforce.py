@@ -198,13 +198,14 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         self._tickets[number] = _Ticket(worker, order, worker.seat, ordered, withdraw)
 
     def _hear(self, news: News, replies: list[tuple[RemoteWorker, Reply]]) -> None:
-        ticket = self._tickets.pop(news.subject, None)
+        ticket = self._tickets.get(news.subject)
         if ticket is None:
             return  # of a task that was given up, or sent again
         if isinstance(news.what, Lost):
-            self._tickets[news.subject] = ticket
             self._lose(ticket.seat.home)
-        elif isinstance(news.what, Interrupted):
+            return
+        del self._tickets[news.subject]
+        if isinstance(news.what, Interrupted):
             if ticket.order is not None and not self._note_death_on(ticket):
                 self._submit(ticket.worker, ticket.order)
         elif isinstance(news.what, BaseException):
