@@ -16,6 +16,7 @@ from aptmc import (
     BetweenPools,
     InputError,
     Ladder,
+    NeighbouringRungs,
     OneRandomPair,
     Paired,
     Partitioned,
@@ -55,14 +56,14 @@ def test_the_plan_says_all_that_the_coordinator_needs(schedule: Any, plan: Plan)
 
 @pytest.mark.parametrize("schedule", [Anytime(1), Synchronous(), Uncorrected(1)])
 def test_alternating_is_the_default_rule_and_pools_are_not_swept(schedule: Any) -> None:
-    assert schedule.rule("powers") == Alternating()
+    assert schedule.rule("powers") == NeighbouringRungs()
     assert schedule.within is None
 
 
 def test_tolerances_are_reassigned_by_default_at_deadlines() -> None:
     assert Anytime(1).rule("tolerances") == Reassignment()
     assert Anytime(1, exchange=RandomParity()).rule("tolerances") == RandomParity()
-    assert Synchronous().rule("tolerances") == Alternating()
+    assert Synchronous().rule("tolerances") == NeighbouringRungs()
 
 
 def test_repr_shows_what_was_given() -> None:
@@ -222,7 +223,7 @@ def test_what_is_no_exchange_rule_is_refused(kind: Any, which: str, rule: Any) -
         schedule.check(shared(4, 1))
     assert "exchange and within must be exchange rules, got" in str(refusal.value)
     assert repr(rule) in str(refusal.value)
-    assert "use aptmc.Alternating()" in str(refusal.value)
+    assert "use aptmc.NeighbouringRungs()" in str(refusal.value)
 
 
 def test_there_is_a_rule_for_exchanges_even_if_none_is_named() -> None:
