@@ -55,7 +55,7 @@ def test_the_plan_says_all_that_the_coordinator_needs(schedule: Any, plan: Plan)
 
 
 @pytest.mark.parametrize("schedule", [Anytime(1), Synchronous(), Uncorrected(1)])
-def test_alternating_is_the_default_rule_and_pools_are_not_swept(schedule: Any) -> None:
+def test_neighbouring_rungs_are_the_default_and_pools_are_not_swept(schedule: Any) -> None:
     assert schedule.rule("powers") == NeighbouringRungs()
     assert schedule.within is None
 
