@@ -16,10 +16,11 @@ import aptmc
 from tests.backends.contract import eventually
 from tests.backends.test_workers import parent_of
 from tests.support import simulators
-from tests.support.chaos import assert_unharmed, run_in_chaos
+from tests.support.chaos import MOST_ERRORS, assert_unharmed, errors_off, run_in_chaos
 from tests.support.engines import dask_cluster
 
 UNITS = {"group": 20, "ahead": 1}
+# With half as many, draws after moves alone could not tell a rung from the next.
 MOVES = 3000
 
 
@@ -58,6 +59,9 @@ def test_kills_do_no_harm(engine):
     with engine() as on:
         run, killed = run_in_chaos(kills=2, moves=MOVES, on=on)
     assert_unharmed(run, killed, kills=2, moves_only=True)
+    # Another posterior would be seen.
+    for rung, tolerance in ((0, 4.0), (1, 4.0), (2, 1.5)):
+        assert errors_off(run, rung, tolerance, moves_only=True) > MOST_ERRORS
 
 
 @pytest.mark.validation

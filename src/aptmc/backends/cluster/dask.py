@@ -28,7 +28,7 @@ REACH = 5.0  # seconds in which a worker that can be reached directly answers
 class Dask(ClusterBackend):
     """Workers of a Dask cluster: one for each of its workers' threads.
 
-    Workers may join and leave in mid-run. Those that join are given work within a second (where all
+    Workers may join and leave in mid-run. Those that join are soon given work (where all
     chains share one queue); what was lost with those that leave is computed again elsewhere, with
     the same random keys. With functions that hold Python's lock, as most do, give each Dask worker
     one thread.

@@ -93,7 +93,9 @@ class FuturesDispatch(Dispatch):
             done(Lost(str(error)))
             return _nothing
         future.add_done_callback(partial(_tell, done))
-        withdraw: Callable[[], object] = future.cancel
+        # A process pool that breaks while a task of its own was cancelled forgets to tell of the
+        # others (Python 3.11). One that is ours is ended as a whole, so nothing need be cancelled.
+        withdraw: Callable[[], object] = _nothing if self._make is not None else future.cancel
         return withdraw
 
     def abandon(self, home: Any) -> None:

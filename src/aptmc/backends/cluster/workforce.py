@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from math import inf, nan
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple, final
 
 from aptmc.backends.cluster.dispatch import Dispatch, Interrupted, Lost, Seat
 from aptmc.backends.cluster.mailbox import Mailbox, News
+from aptmc.backends.cluster.seating import RemoteWorker, Seating
 from aptmc.backends.cluster.task import (
     DONE,
     READY,
@@ -28,7 +28,7 @@ from aptmc.backends.cluster.task import (
 )
 from aptmc.backends.control import Control
 from aptmc.backends.wire import Reply, Wire
-from aptmc.backends.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Worker, Workforce
+from aptmc.backends.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Workforce
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import InputError, RunFailed, WorkerDied
 from aptmc.keys import Key
@@ -39,15 +39,6 @@ from aptmc.problem import Problem
 PATIENCE = 0.1
 LOOK_AGAIN = 1.0  # seconds
 _CHANGED, _GONE = "changed", "gone"
-
-
-@final
-@dataclass(eq=False, kw_only=True)
-class RemoteWorker(Worker):
-    """A worker and where it sits. One that lost its seat gets another, or has to wait for one."""
-
-    seat: Seat | None = None
-    is_held: bool = False  # its orders stay here for the time being
 
 
 class _Ticket(NamedTuple):
@@ -71,23 +62,20 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         problem: Problem,
         dispatch: Dispatch,
         clock: Clock | None = None,
-        mailbox: Mailbox | None = None,
     ) -> None:
         super().__init__()
         self.wire, self.problem = wire, problem
         self._payload, self._token = payload, token_of(payload)
         self._dispatch = dispatch
         self._clock = clock or WallClock()
-        self._mailbox = mailbox or Mailbox(self._clock)
+        self._mailbox = Mailbox(self._clock)
         self._numbers = count()
         self._tickets: dict[int, _Ticket] = {}
         self._deaths_on: Counter[Key] = Counter()
         self._deaths_in_a_row = 0
         self._failed: list[tuple[RemoteWorker, Reply]] = []  # moves that are given up
         self._trials: deque[tuple[RemoteWorker, Order]] = deque()
-        self._retired: set[Seat] = set()  # whose workers were asked to leave
-        self._free: list[Seat] = []
-        self._crowded: list[RemoteWorker] = []
+        self._seating = Seating(dispatch, self.workers)
         self._is_started = False
 
     # --- for whoever runs the show ----------------------------------------------------------
@@ -98,7 +86,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             self._is_started = True
             post = self._mailbox.post
             self._dispatch.start(partial(post, _CHANGED), partial(post, _GONE))
-            self._take_stock()
+            self._seating.take_stock()
             limit = self._clock.now() + PATIENCE * (until - self._clock.now())
             while not self._dispatch.is_complete() and control.stopped is None:
                 if self._clock.now() >= limit:
@@ -141,7 +129,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         """Let a worker go that has nothing to do."""
         self._drop(worker)
         self.workers.pop(worker.processor, None)
-        self._take_stock()
+        self._seating.take_stock()
 
     def interrupt(self, worker: RemoteWorker) -> RemoteWorker:
         """Give up what a worker does now. Where it cannot be ended, the next order waits for it."""
@@ -174,15 +162,15 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
     def retire(self, worker: RemoteWorker) -> None:
         """Its seat is left empty when it goes."""
         if worker.seat is not None:
-            self._retired.add(worker.seat)
+            self._seating.retire(worker.seat)
 
     def vacancies(self) -> int:
         """How many seats are free."""
-        return len(self._free)
+        return len(self._seating.free)
 
     def crowded(self) -> list[RemoteWorker]:
         """Workers that share the seat of another."""
-        return self._crowded
+        return self._seating.crowded
 
     # --- tasks --------------------------------------------------------------------------------
 
@@ -262,7 +250,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
 
     def _lose(self, home: Any) -> None:
         """A home is gone: whoever sat there gets another seat, and its orders are sent again."""
-        affected = [w for w in self.workers.values() if w.seat is not None and w.seat.home is home]
+        affected = self._seating.forget(home)
         lost = [n for n, ticket in self._tickets.items() if ticket.seat.home is home]
         if not affected and not lost:
             return
@@ -275,10 +263,9 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         else:
             self._note_idle_death()
         self._dispatch.abandon(home)
-        self._retired = {seat for seat in self._retired if seat.home is not home}
         for worker in affected:
-            worker.seat, worker.is_ready, worker.since = None, False, inf
-        self._take_stock()
+            worker.is_ready, worker.since = False, inf
+        self._seating.take_stock()
         for worker in affected:
             self._seat(worker)
         if len(suspects) > 1 or self._trials:
@@ -367,46 +354,22 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
     # --- seats --------------------------------------------------------------------------------
 
     def _seat(self, worker: RemoteWorker) -> None:
-        """Give a worker a seat: a free one, or that with the fewest on it, if there is any."""
-        seats = self._dispatch.seats()
-        taken = Counter(other.seat for other in self.workers.values())
-        free = [seat for seat in seats if taken[seat] == 0]
-        welcome = [seat for seat in free if seat not in self._retired] or free
-        if welcome:
-            worker.seat = welcome[0]
-            self._retired.discard(welcome[0])
-        elif seats:
-            worker.seat = min(seats, key=lambda seat: taken[seat])
+        """Give a worker a seat, if there is one, and have it get ready there."""
+        self._seating.seat(worker)
         if worker.seat is not None:
             self._submit(worker, None)
-        self._take_stock()
 
     def _reseat(self) -> None:
         """There are other seats: those come first who have none, then those who share one."""
-        self._take_stock()
+        self._seating.take_stock()
         homeless = [worker for worker in self.workers.values() if worker.seat is None]
         for worker in homeless:
             self._seat(worker)
         self._send_all([worker for worker in homeless if not worker.is_held])
         self._try_next()
-        for worker in [worker for worker in self._crowded if not worker.is_leaving]:
-            if self._free:
+        for worker in [one for one in self._seating.crowded if not one.is_leaving]:
+            if self._seating.free:
                 self._seat(worker)
-
-    def _take_stock(self) -> None:
-        """Which seats are free, and who shares one."""
-        taken: set[Seat] = set()
-        self._crowded = []
-        for worker in self.workers.values():
-            if worker.seat in taken:
-                self._crowded.append(worker)
-            elif worker.seat is not None:
-                taken.add(worker.seat)
-        self._free = [
-            seat
-            for seat in self._dispatch.seats()
-            if seat not in taken and seat not in self._retired
-        ]
 
 
 def _place(orders: deque[Order], order: Order | None) -> int:
