@@ -27,8 +27,9 @@ demo test check validate bench: export NUMBA_CACHE_DIR = \
 	$(CURDIR)/.cache/numba/$(shell $(BIN)/python -c '$(SOURCE_HASH)' 2>/dev/null)
 
 PYTEST := $(BIN)/python -m pytest --quiet
-# loadfile: what one file of tests compiles, one process compiles.
-PARALLEL := --numprocesses=$(JOBS) --maxprocesses=4 --dist=loadfile
+# loadfile: what one file of tests compiles, one process compiles. Files in their order, in which the
+# long ones do not come last.
+PARALLEL := --numprocesses=$(JOBS) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 help:
 	@echo "make demo      see anytime parallel tempering at work on a small example"

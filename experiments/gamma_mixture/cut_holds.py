@@ -60,7 +60,7 @@ def run_with_cut_holds(
 ) -> list[npt.NDArray[np.float64]]:
     """The cold chain's draws of one such run."""
     store = MemoryStore()
-    schedule = aptmc.Anytime(every)
+    schedule = aptmc.Anytime(every, exchange=aptmc.Alternating())
     layout = aptmc.Shared().layout(LADDER, 1)
     kernel = aptmc.RandomWalk(STEP)
     session = build_session(problem(), LADDER, kernel, schedule, layout, "coldest", seed, store)

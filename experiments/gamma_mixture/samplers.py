@@ -37,7 +37,8 @@ class Sampler:
         if self.ladder.rungs == 1:
             schedule = aptmc.Synchronous()
         else:
-            schedule = aptmc.Anytime(every) if corrected else aptmc.Uncorrected(every)
+            kind = aptmc.Anytime if corrected else aptmc.Uncorrected
+            schedule = kind(every, exchange=aptmc.Alternating())  # as in the paper
         return aptmc.sample(
             problem(),
             budget=budget,
