@@ -392,6 +392,30 @@ def test_an_interruption_at_any_other_time_too(monkeypatch: pytest.MonkeyPatch) 
     assert main(["summary", "run.zarr"]) == INTERRUPTED
 
 
+@pytest.mark.parametrize(
+    ("on", "workers", "expected"),
+    [
+        ("processes", None, None),
+        ("processes", 3, ("Processes", 3)),
+        ("dask:tcp://head:8786", None, ("Dask", "tcp://head:8786", None)),
+        ("ray", 4, ("Ray", None, 4)),
+        ("ray:auto", None, ("Ray", "auto", None)),
+    ],
+)
+def test_a_cluster_can_be_named(
+    on: str, workers: int | None, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("Processes", "Dask", "Ray"):
+        monkeypatch.setattr(running, name, lambda *given, name=name: (name, *given))
+    assert running._who(Namespace(on=on, workers=workers)) == expected
+
+
+@pytest.mark.parametrize("on", ["dask", "slurm", ""])
+def test_a_cluster_of_no_known_kind_is_refused(on: str, source: str, capsys: Captured) -> None:
+    assert main(["run", f"{source}:problem", "--budget", "1 s", "--on", on]) == MISUSED
+    assert "--on must be processes, dask:ADDRESS, ray or ray:ADDRESS" in capsys.readouterr().err
+
+
 def test_a_run_that_fails_has_an_exit_code_of_its_own(
     source: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:

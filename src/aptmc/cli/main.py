@@ -177,7 +177,11 @@ def _command(commands: Any, name: str, line: str, words: str) -> argparse.Argume
 
 def _add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", required=True, help='"10 min", 30s, 2h, or seconds')
-    parser.add_argument("--workers", type=int, help="processes (default: all processors)")
+    parser.add_argument("--workers", type=int, help="how many (default: all processors)")
+    parser.add_argument(
+        "--on", default="processes",
+        help="who computes: processes here (default), dask:tcp://host:8786, ray or ray:auto",
+    )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="no view of the run")
     _add_json(parser)
 

@@ -9,10 +9,10 @@ from argparse import Namespace
 from typing import Any
 
 import aptmc
-from aptmc.backends import Processes
+from aptmc.backends import Backend, Dask, Processes, Ray
 from aptmc.cli.finding import find_problem
 from aptmc.cli.main import GOOD, INTERRUPTED
-from aptmc.errors import StopReason
+from aptmc.errors import InputError, StopReason
 from aptmc.result import Run
 
 
@@ -24,7 +24,7 @@ def run(options: Namespace) -> int:
         problem,
         budget=options.budget,
         ladder=ladder,  # type: ignore[arg-type]
-        on=_workers(options),
+        on=_who(options),
         store=options.store,
         keep=options.keep,
         seed=options.seed,
@@ -39,14 +39,24 @@ def resume(options: Namespace) -> int:
         options.store,
         find_problem(options.problem),
         budget=options.budget,
-        on=_workers(options),
+        on=_who(options),
         force=options.force,
         progress=not options.quiet,
     )
     return _finish(result, options)
 
 
-def _workers(options: Namespace) -> Processes | None:
+def _who(options: Namespace) -> Backend | None:
+    """Who computes: worker processes here, or a cluster that is named."""
+    kind, _, address = options.on.partition(":")
+    if kind == "dask" and address:
+        return Dask(address, options.workers)
+    if kind == "ray":
+        return Ray(address or None, options.workers)
+    if options.on != "processes":
+        raise InputError(
+            f"--on must be processes, dask:ADDRESS, ray or ray:ADDRESS, got {options.on!r}"
+        )
     return None if options.workers is None else Processes(options.workers)
 
 

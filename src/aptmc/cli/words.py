@@ -31,6 +31,7 @@ examples:
   aptmc run model.py:problem --budget 10min
   aptmc run model.py:problem --budget 2h --workers 8 --store run.zarr --report run.html
   aptmc run package.models:make_problem --budget 30s --quiet --json > posterior.json
+  aptmc run model.py:problem --budget 2h --on dask:tcp://head:8786 --store run.zarr
 
 where model.py has something like
   problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=scipy.stats.norm(0, 10)))
