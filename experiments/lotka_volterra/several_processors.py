@@ -8,6 +8,7 @@ import numpy as np
 
 import aptmc
 from aptmc.models import lotka_volterra as model
+from aptmc.schedule import DEADLINES_PER_SWEEP
 from experiments.lotka_volterra.measures import Measured, measure
 from experiments.lotka_volterra.samplers import PARAMETERS, Sampler, median_sweep
 
@@ -47,25 +48,29 @@ def samplers(pilot: float) -> list[Sampler]:
     return [PTMC_1, aptmc_1, PTMC_W, aptmc_w]
 
 
-def ours(every: float, cap: int) -> Sampler:
-    """What we would run: one shared queue, reassignment, a capped race."""
-    return Sampler(
-        f"shared, reassignment, cap {cap}",
+def ours(pilot: float) -> Sampler:
+    """What we would run: one shared queue, reassignment, one simulation per step, more deadlines.
+
+    Here with the time between deadlines that the warm-up would choose, a 16th of a sweep.
+    """
+    sampler = Sampler(
+        "shared, reassignment, cap 1",
         model.SEVERAL_PROCESSORS,
         WORKERS,
         aptmc.Shared(),
-        aptmc.Anytime(every, exchange=aptmc.Reassignment()),
-        cap=cap,
+        aptmc.Anytime(1e5, exchange=aptmc.Reassignment()),
+        cap=1,
     )
+    run = sampler.run(pilot, seed=0)
+    sweep = run.elapsed * run.settings.ladder.rungs / run.completions
+    schedule = aptmc.Anytime(sweep / DEADLINES_PER_SWEEP, exchange=aptmc.Reassignment())
+    return replace(sampler, schedule=schedule)
 
 
 def measure_all(*, scale: float, runs: int) -> list[Measured]:
     """All of them, for the same number of events on each processor."""
     budget = scale * BUDGET
-    chosen = samplers(pilot=max(0.2 * budget, 2e8))
-    every = chosen[-1].schedule
-    assert isinstance(every, aptmc.Anytime)
-    chosen += [ours(float(every.every), cap) for cap in (100, 1)]
+    chosen = [*samplers(pilot=max(0.2 * budget, 2e8)), ours(pilot=2e7)]
     return [measure(sampler, budget=budget, runs=runs, keep="all") for sampler in chosen]
 
 
