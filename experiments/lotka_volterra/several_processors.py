@@ -8,7 +8,6 @@ import numpy as np
 
 import aptmc
 from aptmc.models import lotka_volterra as model
-from aptmc.schedule import DEADLINES_PER_SWEEP
 from experiments.lotka_volterra.measures import Measured, measure
 from experiments.lotka_volterra.samplers import PARAMETERS, Sampler, median_sweep
 
@@ -49,9 +48,9 @@ def samplers(pilot: float) -> list[Sampler]:
 
 
 def ours(pilot: float) -> Sampler:
-    """What we would run: one shared queue, reassignment, one simulation per step, more deadlines.
+    """What we would run: one shared queue, reassignment, one simulation per step.
 
-    Here with the time between deadlines that the warm-up would choose, a 16th of a sweep.
+    With a deadline in each sweep: more of them would fill the memory with draws of all rungs.
     """
     sampler = Sampler(
         "shared, reassignment, cap 1",
@@ -63,8 +62,7 @@ def ours(pilot: float) -> Sampler:
     )
     run = sampler.run(pilot, seed=0)
     sweep = run.elapsed * run.settings.ladder.rungs / run.completions
-    schedule = aptmc.Anytime(sweep / DEADLINES_PER_SWEEP, exchange=aptmc.Reassignment())
-    return replace(sampler, schedule=schedule)
+    return replace(sampler, schedule=aptmc.Anytime(sweep, exchange=aptmc.Reassignment()))
 
 
 def measure_all(*, scale: float, runs: int) -> list[Measured]:
