@@ -103,8 +103,8 @@ def test_truths_are_true(target):
 
 
 def test_tables_are_made():
-    results = [measured("gamma mixture"), measured("normal")]
-    assert "mean theta" in off_by_table(results)
+    results = [measured("gamma mixture"), measured("coin")]
+    assert "mean theta1" in off_by_table(results)
     assert ladder_table(results).count("\n") == 3
 
 

@@ -166,15 +166,15 @@ class Planner:
             exchange=type(schedule.rule(pilot.ladder.kind)).__name__,
             ahead=setting.ahead,
             steps=float(setting.steps[list(choice.rungs)].mean()),
-            utilisation=found.utilisation,
-            moves_per_second=found.moves_per_second,
-            moves_error=pilot.hold_error * found.utilisation,
-            coordinator_load=found.load,
+            utilisation=float(found.utilisation),
+            moves_per_second=float(found.moves_per_second),
+            moves_error=float(pilot.hold_error * found.utilisation),
+            coordinator_load=float(found.load),
             ess_per_hour=3600.0 * float(rate[worst]),
             ess_error=float(error[worst]),
             simulation_error=float(simulation_error[worst]),
             parameter=pilot.names[worst],
-            warmup=self._warmup(chains, found.moves_per_second),
+            warmup=float(self._warmup(chains, found.moves_per_second)),
         )
 
     def _warmup(self, chains: int, moves_per_second: float) -> float:
