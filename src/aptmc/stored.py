@@ -16,6 +16,7 @@ from aptmc.backends.build import build_session
 from aptmc.backends.checkpoint import restore
 from aptmc.backends.replay import replay as replay_events
 from aptmc.backends.session import Session
+from aptmc.backends.workplace import WorkforceBackend
 from aptmc.comparison import Comparison
 from aptmc.errors import InputError, RunFailed
 from aptmc.handle import Prepared
@@ -210,7 +211,7 @@ def replay(
     store: PathLike,
     problem: Problem,
     *,
-    on: Processes | InProcess | None = None,
+    on: Backend | None = None,
     kernel: Kernel | None = None,
     schedule: Schedule | None = None,
 ) -> Replay:
@@ -221,8 +222,8 @@ def replay(
     the replay ends at the first difference.
 
     :param problem: what was sampled
-    :param on: who computes: this process, if nothing is said, or as many worker processes as you
-        like, `aptmc.Processes(8)`; moves that were under way at the same time are so again
+    :param on: who computes: this process, if nothing is said, or any backend with workers,
+        `aptmc.Processes(8)` say; moves that were under way at the same time are so again
     :param kernel: the kernel, if it is one of your own
     :param schedule: the schedule, if it has an exchange rule of your own
 
@@ -244,10 +245,10 @@ def replay(
     >>> print(aptmc.replay(store, problem))
     100 moves computed again: 51 draws, all the same
     """
-    if not isinstance(on, Processes | InProcess | None):
+    if not isinstance(on, WorkforceBackend | InProcess | None):
         raise InputError(
-            f"on must be aptmc.Processes(...) or aptmc.InProcess(), got {on!r}: times are those of "
-            "the log, so it makes no difference but in speed"
+            "on must be aptmc.Processes(...) or another backend with workers, or "
+            f"aptmc.InProcess(), got {on!r}: times are those of the log"
         )
     disk, checkpoint = DiskStore.read(Path(store))
     check_same(problem, disk, force=False)
@@ -268,7 +269,7 @@ def replay(
     until = float(max(times)) if times else 0.0
     difference = None
     try:
-        if isinstance(on, Processes):
+        if isinstance(on, WorkforceBackend):
             on.check(session)
             with on.computing(session) as computing:
                 replay_events(session, events, until, computing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -55,9 +56,13 @@ def test_ten_thousand_moves_of_four_workers_are_the_same(on_processes):
     assert "all the same" in str(again)
 
 
-def test_many_processors_replay_the_same(on_processes):
+@pytest.mark.parametrize("kind", ["processes", "an executor"])
+def test_many_processors_replay_the_same(on_processes, kind):
     path, run = on_processes
-    again = aptmc.replay(path, simulators.problem(), on=aptmc.Processes(2))
+    on = aptmc.Processes(2)
+    if kind == "an executor":
+        on = aptmc.Futures(lambda: ThreadPoolExecutor(2), workers=2)
+    again = aptmc.replay(path, simulators.problem(), on=on)
     assert again.is_same
     assert again.completions == run.completions
 

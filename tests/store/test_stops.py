@@ -151,8 +151,11 @@ class Workers:
         self.computed_again = 0
         self.hang = False
 
-    def run(self, time):
-        """For so long by the session's clock; it is then brought back from bytes."""
+    def run(self, time, request=None):
+        """For so long by the session's clock; it is then brought back from bytes.
+
+        :param request: somebody asks for this soon after the start
+        """
         clock, session = SetClock(), new_session(self.store, processors=2)
         if self.saved is not None:
             restore(session, self.saved, same_flight=False)
@@ -161,7 +164,10 @@ class Workers:
                 session.progress.under_way.clear()
         mover = session.mover
         workforce = VirtualWorkforce(clock, mover, functools.partial(self.seconds, mover))
-        shift = Shift(session, time, 1e6, Control(clock), workforce, one_step, clock.now())
+        control = Control(clock)
+        if request is not None:
+            control.regularly(0.01, request)
+        shift = Shift(session, time, 1e6, control, workforce, one_step, clock.now())
         usage = shift.run()
         assert usage.failure is None
         assert usage.elapsed == pytest.approx(time)
@@ -213,6 +219,24 @@ def test_a_move_that_hung_does_not_hold_up_the_run_for_long():
     workers.hang = True
     usage = workers.run(MEAN_TIME)
     assert usage.overhead.startup == pytest.approx(MOST_STANDING_STILL * 1e6)
+
+
+def test_a_worker_that_is_asked_to_go_while_the_clock_stands_still_computes_its_moves_first():
+    workers, asked = Workers(), []
+
+    def remove_one(shift):
+        if not asked:
+            assert not shift.has_begun
+            asked.append(shift.remove_worker())
+
+    workers.run(MEAN_TIME)
+    workers.saved.arrays["under_way"][:, 2] = [1.5, 0.5]
+    workers.run(100 * SLOW, remove_one)
+    assert asked == [1]
+    # All chains have been moving since, though one worker is left to move them.
+    assert len(workers.saved.arrays["under_way"]) == 1
+    times = [workers.store.draws(chain, 3).time[-1] for chain in range(LADDER.rungs)]
+    assert min(times) > 80 * SLOW
 
 
 # --- through the store ---------------------------------------------------------------------------

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from typing import final
 
-from aptmc.backends.base import Backend, Engine
-from aptmc.backends.control import Control
 from aptmc.backends.grouping import Ahead, Group, Grouping
 from aptmc.backends.local_workforce import LocalWorkforce
-from aptmc.backends.replay import ByWorkers
-from aptmc.backends.session import Session, Usage
+from aptmc.backends.session import Session
 from aptmc.backends.units import ComputeTimed, Units
-from aptmc.backends.workplace import Workplace, payload_of, wire_of
+from aptmc.backends.workplace import WorkforceBackend, payload_of, wire_of
 from aptmc.checks import whole_number
 from aptmc.processors import processors_available
 
@@ -21,7 +16,7 @@ FULL_SOCKET = 64 * 1024  # a message of this size may have to wait for its reade
 
 
 @final
-class Processes(Backend):
+class Processes(WorkforceBackend):
     """Worker processes on this machine: the default.
 
     The budget is kept even if every simulation is under way: it counts from the call of `sample`,
@@ -51,42 +46,18 @@ class Processes(Backend):
         self.processors = (
             processors_available() if workers is None else whole_number("workers", workers)
         )
-        self._grouping = Grouping(group, ahead, most_ahead=1)
+        self.grouping = Grouping(group, ahead, most_ahead=1)
 
     def __repr__(self) -> str:
         return f"Processes({self.processors})"
 
-    def check(self, session: Session) -> None:
-        """Can the problem travel, and do groups and queues fit?"""
-        payload_of(session)
-        self._grouping.check(session)
+    def workforce(self, session: Session) -> LocalWorkforce:
+        """Processes, and a nursery from which they come."""
+        return LocalWorkforce(payload_of(session), wire_of(session), session.problem)
 
-    def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
-        """Keep all workers busy until the budget is spent."""
-        with self.open(session, budget, control or Control()) as engine:
-            return engine.run(session, engine.left())
-
-    @contextmanager
-    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
-        """Start a workforce, which serves all phases of a run."""
-        workforce = LocalWorkforce(payload_of(session), wire_of(session), session.problem)
-        with control.signals(), closing(workforce):
-            control.wake = workforce.wake
-            try:
-                yield Workplace(self._units, control, workforce, budget)
-            finally:
-                control.wake = lambda: None
-
-    @contextmanager
-    def computing(self, session: Session) -> Iterator[ByWorkers]:
-        """Workers that compute moves again, for a replay."""
-        with closing(
-            LocalWorkforce(payload_of(session), wire_of(session), session.problem)
-        ) as workforce:
-            yield ByWorkers(session, workforce, self.processors)
-
-    def _units(self, session: Session, compute: ComputeTimed) -> Units:
-        grouping = self._grouping
+    def units(self, session: Session, compute: ComputeTimed) -> Units:
+        """As wanted or found by a trial; nothing waits at a worker that a socket cannot hold."""
+        grouping = self.grouping
         if wire_of(session).bytes_per_order > FULL_SOCKET:
             grouping = Grouping(grouping.group, 0)
         return grouping.units(session, compute)

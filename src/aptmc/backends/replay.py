@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import Any, final
 
+from aptmc.backends.control import Control
 from aptmc.backends.session import Session
 from aptmc.backends.workforce import Workforce
 from aptmc.errors import RunFailed
@@ -14,6 +15,7 @@ from aptmc.moves import Outcome
 
 # Events between two comparisons: the first difference should be found soon.
 EVENTS_AT_A_TIME = 1024
+PATIENCE = 600.0  # seconds, for workers to be there: a replay has no budget
 
 
 class Computing(ABC):
@@ -45,11 +47,13 @@ class Here(Computing):
 
 @final
 class ByWorkers(Computing):
-    """Worker processes: moves that were under way at the same time are so again."""
+    """Workers: moves that were under way at the same time are so again."""
 
     def __init__(self, session: Session, workforce: Workforce[Any], processors: int) -> None:
         self._session, self._workforce = session, workforce
         self._outcomes: dict[int, Outcome] = {}  # by chain
+        control = Control()
+        workforce.await_nursery(control.clock.now() + PATIENCE, control)
         for processor in range(processors):
             workforce.hire(processor)
 

@@ -57,7 +57,7 @@ class Shift(Crew):
         self.began = self.clock.now()  # by the clock: when moves began to count
         self.offset = session.progress.elapsed - self.began  # from the clock to the session's time
         self.ahead = 0
-        self.has_begun = False
+        self.has_begun = self.is_picking_up = False
         self.heard: deque[tuple[Worker, Reply]] = deque()  # that is not yet committed
         self.finished_before = 0  # trial moves
         self.seconds_before = 0.0
@@ -140,8 +140,10 @@ class Shift(Crew):
 
     def begin(self) -> None:
         """From now on moves count."""
+        self.is_picking_up = True
         earlier = PickUp(self.session, self.control, self.workforce)
         earlier.wait(self.until, lambda: self.control.serve(self))
+        self.is_picking_up = False
         if self.control.stopped is not None:
             return
         self.has_begun = True
@@ -151,9 +153,18 @@ class Shift(Crew):
         self.arrived[:] = self.began
         self.workforce.waited = 0.0
         earlier.order_the_rest()
-        self.heard.extend(earlier.replies)
+        # Whoever has replied may have died since, and been replaced.
+        present = self.workforce.workers
+        self.heard.extend((present[worker.processor], reply) for worker, reply in earlier.replies)
         busy = {worker.processor for worker, _ in self.heard}
-        workers = [one for one in self.workforce.workers.values() if one.processor not in busy]
+        for worker in list(present.values()):
+            if worker.is_leaving and worker.processor not in busy:
+                self.let_go(worker)
+        workers = [
+            worker
+            for worker in present.values()
+            if not worker.is_leaving and worker.processor not in busy
+        ]
         for depth in range(1 + self.ahead):
             for worker in workers:
                 if len(worker.orders) <= depth:
@@ -390,7 +401,7 @@ class Shift(Crew):
 
     def let_go(self, worker: Worker) -> None:
         """A worker that was asked to leave does so when it has nothing left to do."""
-        if worker.is_idle:
+        if worker.is_idle and not self.is_picking_up:  # when each has its moves to compute again
             self.left[worker.processor] = self.clock.now()
             self.workforce.dismiss(worker)
 

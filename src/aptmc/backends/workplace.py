@@ -1,14 +1,18 @@
-"""A workplace: a workforce that is there for one shift after the other."""
+"""A workplace: a workforce that is there for one shift after the other; backends that have one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any, final
 
-from aptmc.backends.base import Engine
+from aptmc.backends.base import Backend, Engine
 from aptmc.backends.control import Control
+from aptmc.backends.grouping import Grouping
 from aptmc.backends.nursery import pack
+from aptmc.backends.replay import ByWorkers
 from aptmc.backends.session import Session, Usage
 from aptmc.backends.shift import Shift
 from aptmc.backends.units import ComputeTimed, Units
@@ -47,6 +51,47 @@ class Workplace(Engine):
         """What is left by the clock, once workers can be started."""
         self._workforce.await_nursery(self._end, self._control)
         return self._end - self._control.clock.now()
+
+
+class WorkforceBackend(Backend):
+    """A backend with workers, wherever they are. The problem is sent to each of them once."""
+
+    grouping: Grouping
+
+    @abstractmethod
+    def workforce(self, session: Session) -> Workforce[Any]:
+        """Workers for one run; they are started when they are waited for."""
+
+    def units(self, session: Session, compute: ComputeTimed) -> Units:
+        """How much is sent to a worker at a time."""
+        return self.grouping.units(session, compute)
+
+    def check(self, session: Session) -> None:
+        """Can the problem travel, and do groups and queues fit?"""
+        payload_of(session)
+        self.grouping.check(session)
+
+    def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
+        """Keep all workers busy until the budget is spent."""
+        with self.open(session, budget, control or Control()) as engine:
+            return engine.run(session, engine.left())
+
+    @contextmanager
+    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
+        """Start a workforce, which serves all phases of a run."""
+        workforce = self.workforce(session)
+        with control.signals(), closing(workforce):
+            control.wake = workforce.wake
+            try:
+                yield Workplace(self.units, control, workforce, budget)
+            finally:
+                control.wake = lambda: None
+
+    @contextmanager
+    def computing(self, session: Session) -> Iterator[ByWorkers]:
+        """Workers that compute the moves of a replay."""
+        with closing(self.workforce(session)) as workforce:
+            yield ByWorkers(session, workforce, self.processors)
 
 
 def wire_of(session: Session) -> Wire:
