@@ -54,17 +54,18 @@ def anytime(
     return Sampler(name + f"cap {cap}", SETTINGS, processors, pools, schedule, cap=cap)
 
 
-def synchronous(processors: int, pools: Any, *, cap: int | None) -> Sampler:
+def synchronous(rule: str, processors: int, pools: Any, *, cap: int | None) -> Sampler:
     """Classical parallel tempering: everybody waits for the slowest move."""
-    name = f"synchronous, {pools.chains_per_rung} per rung, cap {cap}"
-    return Sampler(name, SETTINGS, processors, pools, aptmc.Synchronous(), cap=cap)
+    name = f"synchronous, {rule}, {pools.chains_per_rung} per rung, cap {cap}"
+    schedule = aptmc.Synchronous(exchange=RULES[rule]())
+    return Sampler(name, SETTINGS, processors, pools, schedule, cap=cap)
 
 
 def samplers(cap: int | None) -> list[Sampler]:
     """The comparison, the most telling first."""
     one, two, four, six = (aptmc.Shared(chains) for chains in (1, 2, 4, 6))
     return [
-        synchronous(4, one, cap=cap),
+        synchronous("pairs", 4, one, cap=cap),
         anytime("pairs", 4, one, cap=cap),
         anytime("reassignment", 4, one, cap=cap),
         anytime("reassignment", 4, two, cap=cap),
@@ -75,14 +76,16 @@ def samplers(cap: int | None) -> list[Sampler]:
         anytime("reassignment", 4, two, stretch=0.25, cap=cap),
         anytime("reassignment", 4, two, stretch=4.0, cap=cap),
         anytime("pairs", 4, one, stretch=0.25, cap=cap),
-        synchronous(16, two, cap=cap),
+        synchronous("pairs", 16, two, cap=cap),
         anytime("pairs", 16, two, cap=cap),
         anytime("reassignment", 16, two, cap=cap),
+        synchronous("rungs", 16, two, cap=cap),
         anytime("rungs", 16, two, cap=cap),
         anytime("rungs", 16, aptmc.Partitioned(3), cap=cap),
-        synchronous(64, six, cap=cap),
+        synchronous("pairs", 64, six, cap=cap),
         anytime("pairs", 64, six, cap=cap),
         anytime("reassignment", 64, six, cap=cap),
+        synchronous("rungs", 64, six, cap=cap),
         anytime("rungs", 64, six, cap=cap),
         anytime("rungs", 64, aptmc.Partitioned(11), cap=cap),
     ]

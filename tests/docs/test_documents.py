@@ -40,12 +40,14 @@ def examples(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def run(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the examples of a document, or fail with the line that is wrong."""
+def run(document: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Run the examples of a document, and count them, or fail with the line that is wrong."""
     script = ModuleType("__main__")
     # Functions of a script belong to __main__: whatever sends them to another process relies on it.
     monkeypatch.setitem(sys.modules, "__main__", script)
+    count = 0
     for line, code in examples(document.read_text(encoding="utf-8")):
+        count += 1
         failure = None
         try:
             exec(compile("\n" * (line - 1) + code, str(document), "exec"), script.__dict__)
@@ -53,6 +55,7 @@ def run(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             failure = error
         if failure is not None:
             pytest.fail(describe(failure, document), pytrace=False)
+    return count
 
 
 def describe(failure: Exception, document: Path) -> str:
@@ -68,7 +71,8 @@ def describe(failure: Exception, document: Path) -> str:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run(document, monkeypatch)
+    blocks = document.read_text(encoding="utf-8").count("```python\n")
+    assert run(document, monkeypatch) == blocks
 
 
 def test_blocks_share_a_namespace_and_no_run_is_skipped(
@@ -79,7 +83,7 @@ def test_blocks_share_a_namespace_and_no_run_is_skipped(
         "```python\nx = 1\n```\n- item\n  ```python\n  assert x == 1\n  ```\n"
         "```python no-run\nthis is not run\n```\n"
     )
-    run(document, monkeypatch)
+    assert run(document, monkeypatch) == 2
 
 
 @pytest.mark.parametrize(

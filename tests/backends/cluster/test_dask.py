@@ -49,6 +49,9 @@ def test_two_runs_may_share_a_cluster():
     ):
         eventually(lambda: one.inspect().run.completions >= 60)
         eventually(lambda: other.inspect().run.completions >= 60)
+        first, second = one.stop(), other.stop()
+    assert same_when_replayed(first)
+    assert not same_when_replayed(second)  # the replay has the seed of the first
 
 
 def test_workers_that_cannot_be_reached_are_spoken_to_through_the_scheduler(monkeypatch):

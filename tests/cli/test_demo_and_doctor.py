@@ -1,0 +1,151 @@
+"""Commands that need no problem of the user's: demo, doctor and reproduce."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import aptmc
+from aptmc.__about__ import __version__
+from aptmc.cli import doctor, main, reproducing
+from aptmc.cli.main import FAILED, GOOD, MISUSED
+from tests.support import seen
+
+Captured = pytest.CaptureFixture[str]
+
+
+# --- demo ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "words"),
+    [(1.0, "Rejection, with forty million simulations"), (1.2, "at 1.2, which is wider. Use more")],
+)
+def test_the_demonstration_compares_two_schedules_and_reports(
+    tolerance: float, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    given: list[dict[str, Any]] = []
+
+    def simulated_distance(theta: Any, rng: Any, tolerance: float) -> float:
+        return abs(theta[0]) + rng.standard_exponential()
+
+    def sample(problem: Any, **arguments: Any) -> aptmc.Run:
+        given.append(arguments)
+        prior = aptmc.Prior(**{name: stats.norm(0, 1) for name in problem.names})
+        return seen.sample(
+            aptmc.Abc.early(simulated_distance, prior),
+            ladder=aptmc.Ladder.tolerances([tolerance, 2.0, 4.0, 8.0]),
+            kernel=aptmc.OneHit(1.0),
+            schedule=arguments.get("schedule", aptmc.Anytime(every=4.3)),
+        )
+
+    monkeypatch.setattr(aptmc, "sample", sample, raising=False)
+    report = tmp_path / "demo.html"
+    assert main(["demo", "--budget", "10 s", "--workers", "3", "--report", str(report)]) == GOOD
+    anytime, waiting = given
+    assert anytime["ladder"].coldest == 1.0
+    assert (anytime["budget"], anytime["warmup"], waiting["budget"]) == (10.0, 4.0, 3.0)
+    assert anytime["on"].processors == 3
+    assert isinstance(waiting["schedule"], aptmc.Synchronous)
+    text = capsys.readouterr().out
+    assert words in text
+    assert "with the synchronous schedule" in text
+    assert f"The report is {report}" in text
+    assert "Processors" in report.read_text(encoding="utf-8")
+
+
+# --- doctor and reproduce -----------------------------------------------------------------------
+
+
+def modes(share: float, shift: float, size: int) -> Any:
+    """Stands in for `sample`: two modes, with some share of the draws in the right one."""
+    rng = np.random.default_rng(1)
+    places = np.where(rng.random(size) < share, 8.0, -8.0) * (1.0 + shift)
+
+    def sample(_: Any, *, on: Any, **arguments: Any) -> Any:
+        return SimpleNamespace(
+            series=lambda name: [places + rng.standard_normal(size)],
+            elapsed=arguments["budget"], completions=1000, utilisation=0.9,
+            steps_per_move=np.array([3, 5]), overhead=SimpleNamespace(startup=1.5),
+        )  # fmt: skip
+
+    return sample
+
+
+@pytest.mark.parametrize(
+    ("share", "shift", "size", "verdict"),
+    [
+        (0.5, 0.0, 2000, "passed"),
+        (0.6, 0.0, 2000, "FAILED: please report this"),
+        (0.5, 0.1, 2000, "FAILED: please report this"),
+        (0.5, 0.0, 30, "FAILED: too few draws to judge; aptmc doctor --seconds 60"),
+    ],
+    ids=["right", "weights", "places", "few"],
+)
+def test_the_doctor_tells_right_from_wrong(
+    share: float, shift: float, size: int, verdict: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: Captured,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(aptmc, "sample", modes(share, shift, size), raising=False)
+    code = GOOD if verdict == "passed" else FAILED
+    assert main(["doctor", "--seconds", "1", "--json"]) == code
+    found = json.loads(capsys.readouterr().out)
+    assert found["passed"] is (code == GOOD)
+    assert [test["verdict"] for test in found["tests"].values()] == [verdict] * 2
+    assert found["versions"]["aptmc"] == __version__
+    assert found["processors"] >= 1
+    assert main(["doctor", "--seconds", "1"]) == code
+    text = capsys.readouterr().out
+    assert f"versions: aptmc {__version__}, " in text
+    assert f"test of worker processes: {verdict}" in text
+
+
+def test_the_doctor_finds_compiled_code_in_order() -> None:
+    finding = doctor.examined("compiled", 20_000.0, 5.0, aptmc.VirtualTime(2))
+    assert finding.is_good, finding
+    assert finding.numbers["moves per second"] > 1000
+
+
+def test_a_machine_too_slow_for_the_doctor_is_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise aptmc.RunFailed("the budget was spent before the workers were ready")
+
+    monkeypatch.setattr(aptmc, "sample", fail, raising=False)
+    finding = doctor.examined("workers", 1.0, "2 ms", aptmc.Processes(2))
+    assert finding.verdict == (
+        "FAILED: the budget was spent before the workers were ready. Perhaps this machine is slow "
+        "or busy: aptmc doctor --seconds 60"
+    )
+
+
+def test_the_paper_is_reproduced_in_a_checkout_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(reproducing.importlib.util, "find_spec", lambda _: None)
+    assert main(["reproduce", "gamma"]) == MISUSED
+    assert "clone it, and call aptmc reproduce from there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("codes", "expected"), [([0, 0], GOOD), ([1], FAILED)])
+def test_experiments_run_one_after_the_other(
+    codes: list[int], expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = []
+
+    def call(command: list[str], **_: Any) -> Namespace:
+        called.append(command[1:])
+        return Namespace(returncode=codes[len(called) - 1])
+
+    monkeypatch.setattr(reproducing.subprocess, "run", call)
+    assert main(["reproduce", "gamma", "--scale", "0.5"]) == expected
+    assert called[0] == ["-m", "experiments.gamma_mixture", "bias", "--scale", "0.5"]
+    assert len(called) == len(codes)
