@@ -28,7 +28,7 @@ def flow(in_flight: Floats, chains_per_rung: int, processors: int) -> Flow:
 
     All processors are occupied: the chains' shares of time in flight add up to their number.
 
-    >>> flow(np.array([1.0, 1.0]), 2, 2).moves_per_second
+    >>> round(flow(np.array([1.0, 1.0]), 2, 2).moves_per_second, 6)
     2.0
     """
     longest = float(in_flight.max())
