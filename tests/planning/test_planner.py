@@ -134,9 +134,9 @@ def test_short_moves_make_up_for_long_ones():
 
 @pytest.fixture(scope="module")
 def steady():
-    """All moves take one unit of time."""
+    """All moves take one unit of time; a pilot without warmer rungs is quick to plan with."""
     on = aptmc.VirtualTime(2, one)
-    return run_on(2, 3_000, how_long=one, on=on)
+    return run_on(2, 3_000, how_long=one, on=on, keep="coldest")
 
 
 @pytest.mark.parametrize("cost", [0.1, 0.01])
@@ -267,9 +267,8 @@ def test_a_pilot_with_a_simulator_and_one_with_barriers():
     assert found.exchange == "Reassignment"
     assert found.ess_per_hour > 0.0
     waiting = aptmc.sample(problem, schedule=aptmc.Synchronous(), **settings)
-    same = aptmc.plan(waiting, 2, chains_per_rung=1, effort=10_000)[0]
-    assert abs(same.utilisation / waiting.utilisation - 1.0) < 2 * NEAR
-    found = aptmc.plan(waiting, [2, 8], effort=10_000)
+    found = aptmc.plan(waiting, 2, chains_per_rung=1, effort=10_000)
+    assert abs(found[0].utilisation / waiting.utilisation - 1.0) < NEAR
     assert found[0].every == math.inf
     assert found.to_dict()["predictions"][0]["every"] is None
 

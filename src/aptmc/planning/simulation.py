@@ -152,7 +152,7 @@ def simulate(
     if usage.failure is not None:
         raise usage.failure
     by_rung = moves_done(session.machine)
-    done = by_rung.sum()
+    done = float(by_rung.sum())
     hold = float(holds @ by_rung) / done
     idle = (setting.processors * usage.elapsed - float(usage.busy.sum())) / done
     if setting.ahead > 0:
