@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 import aptmc
-from tools import reference
+from tools import fences, reference
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*ROOT.glob("README.md"), *sorted(ROOT.glob("docs/**/*.md"))]
@@ -111,6 +111,16 @@ def test_pictures_are_there_and_light() -> None:
             assert picture.stat().st_size < HEAVIEST, address
             shown.add(picture.resolve())
     assert shown == {path.resolve() for path in (ROOT / "docs" / "figures").iterdir()}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_code_block_is_one_on_the_page_too(document: Path) -> None:
+    """The Markdown of mkdocs allows one word after the mark."""
+    text = fences.on_page_markdown(document.read_text(encoding="utf-8"), page=None)
+    assert "no-run" not in text.replace("`no-run`", "")
+    marks = re.findall(r"^ *```(.*)$", text, flags=re.MULTILINE)
+    assert all(re.fullmatch(r"[a-z]*", mark) for mark in marks)
+    assert len(marks) % 2 == 0
 
 
 def test_the_reference_has_every_public_name() -> None:
