@@ -64,16 +64,6 @@ class Measured(NamedTuple):
         """The mean autocorrelation of the cold chains."""
         return autocorrelation(self._chains(name), lags, mean=self.grand_mean(name))
 
-    def effective_draws(self, name: str, truth: float, variance: float) -> float:
-        """Independent draws that would estimate the mean as well, per 10^9 events.
-
-        By the mean squared error of the runs' means: unlike an autocorrelation time, it cannot be
-        flattered by swapping the same states to and fro.
-        """
-        means = [float(np.concatenate(run.series[name]).mean()) for run in self.runs]
-        error = float(np.mean((np.array(means) - truth) ** 2))
-        return variance / error / (self.budget * self.sampler.processors) * 1e9
-
     @property
     def idle(self) -> Estimate:
         """Share of processor time."""
@@ -92,12 +82,13 @@ def measure(
     runs: int,
     keep: str = "coldest",
     seed: int = 1,
+    warmup_share: float = 0.05,
     report: Callable[[aptmc.Run], None] | None = None,
 ) -> Measured:
     """Independent runs, seeds one after the other."""
 
     def one(seed: int) -> RunMeasure:
-        run = sampler.run(budget, seed, keep=keep)
+        run = sampler.run(budget, seed, keep=keep, warmup_share=warmup_share)
         if report is not None:
             report(run)
         rungs = range(len(sampler.settings.tolerances)) if keep == "all" else range(0)
