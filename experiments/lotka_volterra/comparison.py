@@ -15,6 +15,7 @@ from experiments.lotka_volterra.samplers import PARAMETERS, Sampler
 from experiments.lotka_volterra.truth import Truth
 
 WORK = 4e8  # events of a run on all processors together
+WARMUP_SHARE = 0.25  # of that work, whose draws are thrown away: chains begin far out
 BATCH = 20  # runs measured and kept together
 
 Result = dict[str, Any]
@@ -35,7 +36,9 @@ def measure_all(chosen: Iterable[Sampler], path: Path, *, scale: float, runs: in
             count = min(BATCH, runs + 1 - first)
             batch = known.get((sampler.name, sampler.processors, budget, first, count))
             if batch is None:
-                measured = measure(sampler, budget=budget, runs=count, seed=first)
+                measured = measure(
+                    sampler, budget=budget, runs=count, seed=first, warmup_share=WARMUP_SHARE
+                )
                 batch = _summary(measured, first)
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(batch) + "\n")

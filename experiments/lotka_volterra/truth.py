@@ -17,6 +17,7 @@ from experiments.lotka_volterra.samplers import PARAMETERS, problem
 REJECTION_FROM = 1.0
 SIMULATIONS = 400_000_000
 LONG_RUNS = 20
+WARMUP_SHARE = 0.25
 LONG_BUDGET = 1e9  # events on each of four processors: ten times a run that is measured
 
 
@@ -57,7 +58,7 @@ def _by_long_runs(setting: Setting, scale: float) -> Truth:
         budget=scale * LONG_BUDGET,
         runs=LONG_RUNS,
         seed=1001,
-        warmup_share=0.25,
+        warmup_share=WARMUP_SHARE,
     )
     pooled = {
         name: np.concatenate([np.concatenate(run.series[name]) for run in measured.runs])
