@@ -127,6 +127,8 @@ def test_what_cannot_be_an_executor_is_refused():
         aptmc.Futures(4)
     with pytest.raises(aptmc.InputError, match="say how many workers"):
         aptmc.Futures(Flaky())
+    with pytest.raises(aptmc.InputError, match="most_losses must be"):
+        aptmc.Futures(Flaky(), 2, most_losses=0)
 
 
 def test_in_the_end_nobody_waits_for_moves_under_way(tmp_path):

@@ -31,11 +31,11 @@ def keys(*numbers):
 class Play:
     """A workforce on an engine with these homes, whose workers have been hired and are ready."""
 
-    def __init__(self, *homes, workers=None):
+    def __init__(self, *homes, workers=None, **options):
         self.clock = SetClock(10.0)
         self.dispatch = ScriptedDispatch(*homes)
         self.force = RemoteWorkforce(
-            b"payload", WIRE, simulators.problem(), self.dispatch, self.clock
+            b"payload", WIRE, simulators.problem(), self.dispatch, self.clock, **options
         )
         assert self.force.await_nursery(100.0, Control(self.clock))
         count = len(homes) if workers is None else workers
@@ -175,6 +175,21 @@ def test_a_move_that_loses_its_home_three_times_is_given_up():
     play.dispatch.add("d")
     play.listen()
     assert play.under_way("d") == keys(2)
+
+
+def test_where_workers_are_taken_away_a_move_may_be_lost_more_often():
+    homes = "abcd"
+    play = Play(*homes, workers=1, most_losses=5)
+    play.order(0, 1)
+    for home in homes:
+        play.dispatch.lose(home)
+        assert play.listen() == []
+    play.dispatch.add("e")
+    play.listen()
+    assert play.under_way("e") == keys(1)
+    play.dispatch.lose("e")
+    ((_, reply),) = play.listen()
+    assert "each of 5 times" in str(reply.failure)
 
 
 def test_of_several_suspects_each_has_its_last_chance_alone():

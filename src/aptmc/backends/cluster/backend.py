@@ -13,6 +13,8 @@ from aptmc.backends.workplace import WorkforceBackend, payload_of, wire_of
 class ClusterBackend(WorkforceBackend):
     """Workers of an engine."""
 
+    most_losses: int
+
     @abstractmethod
     def dispatch(self) -> Dispatch:
         """The engine, for one run."""
@@ -20,5 +22,9 @@ class ClusterBackend(WorkforceBackend):
     def workforce(self, session: Session) -> RemoteWorkforce:
         """Workers on the seats of the engine."""
         return RemoteWorkforce(
-            payload_of(session), wire_of(session), session.problem, self.dispatch()
+            payload_of(session),
+            wire_of(session),
+            session.problem,
+            self.dispatch(),
+            most_losses=self.most_losses,
         )

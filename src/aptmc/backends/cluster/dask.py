@@ -14,6 +14,7 @@ from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
 from aptmc.backends.cluster.task import Task
 from aptmc.backends.grouping import Ahead, Group, Grouping
+from aptmc.backends.workforce import MOST_DEATHS
 from aptmc.checks import whole_number
 from aptmc.errors import InputError
 
@@ -38,6 +39,8 @@ class Dask(ClusterBackend):
     :param group: local steps that are sent as one move; by default ("auto") cheap moves are grouped
     :param ahead: how many moves wait at each worker; by default ("auto") as many as hide the time
         that messages take, if there are chains enough
+    :param most_losses: a move that loses its worker so often ends the run (`WorkerDied`): it seems
+        to kill whoever computes it. Allow more where workers are often taken away
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class Dask(ClusterBackend):
         *,
         group: Group = "auto",
         ahead: Ahead = "auto",
+        most_losses: int = MOST_DEATHS,
     ) -> None:
         try:
             from distributed import Client
@@ -62,7 +66,9 @@ class Dask(ClusterBackend):
                 ) from error
             self._end = weakref.finalize(self, client.close)
         if client.asynchronous:
-            raise InputError("an asynchronous Dask client cannot be used: leave asynchronous=True")
+            raise InputError(
+                "an asynchronous Dask client cannot be used: leave out asynchronous=True"
+            )
         self._client = client
         there = sum(client.nthreads().values())
         if workers is None and there == 0:
@@ -72,6 +78,7 @@ class Dask(ClusterBackend):
             )
         self.processors = there if workers is None else whole_number("workers", workers)
         self.grouping = Grouping(group, ahead)
+        self.most_losses = whole_number("most_losses", most_losses)
 
     def __repr__(self) -> str:
         return f"Dask({self.processors})"

@@ -12,6 +12,7 @@ from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
 from aptmc.backends.cluster.task import Task, perform
 from aptmc.backends.grouping import Ahead, Group, Grouping
+from aptmc.backends.workforce import MOST_DEATHS
 from aptmc.checks import whole_number
 from aptmc.errors import InputError, RunFailed
 
@@ -30,6 +31,8 @@ class Futures(ClusterBackend):
     :param group: local steps that are sent as one move; by default ("auto") cheap moves are grouped
     :param ahead: how many moves wait for each worker; by default ("auto") as many as hide the time
         that messages take, if there are chains enough
+    :param most_losses: a move that loses its worker so often ends the run (`WorkerDied`): it seems
+        to kill whoever computes it. Allow more where workers are often taken away
 
     >>> from concurrent.futures import ProcessPoolExecutor
     >>> Futures(lambda: ProcessPoolExecutor(4), workers=4)
@@ -43,6 +46,7 @@ class Futures(ClusterBackend):
         *,
         group: Group = "auto",
         ahead: Ahead = "auto",
+        most_losses: int = MOST_DEATHS,
     ) -> None:
         is_executor = hasattr(executor, "submit")
         if not is_executor and not callable(executor):
@@ -56,6 +60,7 @@ class Futures(ClusterBackend):
                 raise InputError("say how many workers the executor has: workers=4, say")
         self.processors = whole_number("workers", workers)
         self.grouping = Grouping(group, ahead)
+        self.most_losses = whole_number("most_losses", most_losses)
         self._executor: Any = executor if is_executor else None
         self._make: Any = None if is_executor else executor
 

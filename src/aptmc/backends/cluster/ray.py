@@ -14,6 +14,7 @@ from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
 from aptmc.backends.cluster.task import Task, perform
 from aptmc.backends.grouping import Ahead, Group, Grouping
+from aptmc.backends.workforce import MOST_DEATHS
 from aptmc.checks import whole_number
 from aptmc.errors import InputError
 
@@ -34,6 +35,8 @@ class Ray(ClusterBackend):
     :param group: local steps that are sent as one move; by default ("auto") cheap moves are grouped
     :param ahead: how many moves wait at each worker; by default ("auto") as many as hide the time
         that messages take, if there are chains enough
+    :param most_losses: a move that loses its worker so often ends the run (`WorkerDied`): it seems
+        to kill whoever computes it. Allow more where workers are often taken away
     """
 
     def __init__(
@@ -43,8 +46,10 @@ class Ray(ClusterBackend):
         *,
         group: Group = "auto",
         ahead: Ahead = "auto",
+        most_losses: int = MOST_DEATHS,
     ) -> None:
         self.grouping = Grouping(group, ahead)
+        self.most_losses = whole_number("most_losses", most_losses)
         if workers is not None:
             workers = whole_number("workers", workers)
         ray = _library()

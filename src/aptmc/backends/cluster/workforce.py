@@ -62,11 +62,13 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         problem: Problem,
         dispatch: Dispatch,
         clock: Clock | None = None,
+        *,
+        most_losses: int = MOST_DEATHS,
     ) -> None:
         super().__init__()
         self.wire, self.problem = wire, problem
         self._payload, self._token = payload, token_of(payload)
-        self._dispatch = dispatch
+        self._dispatch, self._most_losses = dispatch, most_losses
         self._clock = clock or WallClock()
         self._mailbox = Mailbox(self._clock)
         self._numbers = count()
@@ -282,10 +284,11 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         worker, order = ticket.worker, ticket.order
         assert order is not None
         self._deaths_on[order.key] += 1
-        if self._deaths_on[order.key] < MOST_DEATHS:
+        if self._deaths_on[order.key] < self._most_losses:
             return False
         death = WorkerDied(
-            f"the worker process ended each of {MOST_DEATHS} times that this move was computed,",
+            f"the worker process ended each of {self._most_losses} times that this move was "
+            "computed,",
             self.problem.describe(order.state),
             order.rung,
             order.key,
@@ -311,7 +314,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             order = ticket.order
             if (
                 order is not None
-                and self._deaths_on[order.key] == MOST_DEATHS - 1
+                and self._deaths_on[order.key] == self._most_losses - 1
                 and id(order) not in waiting
             ):
                 self._trials.append((ticket.worker, order))
