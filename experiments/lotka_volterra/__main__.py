@@ -37,6 +37,7 @@ def _parser() -> argparse.ArgumentParser:
         help="setting of gain: a dozen rungs down to 0.4 or the paper's twenty down to 1",
     )
     parser.add_argument("--cap", type=int, default=1, help="of the races in gain; 0: none")
+    parser.add_argument("--rows", choices=list(ROWS), help="only these of gain")
     parser.add_argument("--only", default="", help="samplers of gain whose names hold this")
     parser.add_argument("--processors", type=int, help="rows of gain with so many")
     parser.add_argument("--output", type=Path, default=Path("results/lotka_volterra"))
@@ -61,10 +62,10 @@ def _several(options: argparse.Namespace) -> tuple[str, str]:
 
 def _gain(options: argparse.Namespace) -> tuple[str, str]:
     setting, cap = gain.SETTINGS[options.tolerance], options.cap or None
-    chosen = chain(gain.schedules(setting, cap), gain.variants(setting, cap))
+    rows = [ROWS[options.rows]] if options.rows else ROWS.values()
     wanted = [
         sampler
-        for sampler in chosen
+        for sampler in chain.from_iterable(some(setting, cap) for some in rows)
         if options.only in sampler.name and options.processors in (None, sampler.processors)
     ]
     name = f"gain_{setting.tolerance:g}_cap_{cap}"
@@ -87,6 +88,7 @@ def _compared(
     return comparison.table(results, truth(setting, known, scale=options.scale))
 
 
+ROWS = {"schedules": gain.schedules, "variants": gain.variants}
 EXPERIMENTS = {"one": _one, "several": _several, "gain": _gain, "cap": _cap}
 
 
