@@ -8,6 +8,7 @@ from pathlib import Path
 
 from experiments.lotka_volterra import comparison, gain, one_processor, several_processors
 from experiments.lotka_volterra.figures import draw_autocorrelation, draw_timelines
+from experiments.lotka_volterra.samplers import Sampler
 from experiments.lotka_volterra.truth import truth
 
 
@@ -77,7 +78,7 @@ def _cap(options: argparse.Namespace) -> tuple[str, str]:
 
 
 def _compared(
-    name: str, chosen: list[gain.Sampler], setting: gain.Setting, options: argparse.Namespace
+    name: str, chosen: list[Sampler], setting: gain.Setting, options: argparse.Namespace
 ) -> str:
     output: Path = options.output
     path, known = output / f"{name}.jsonl", output / f"truth_{setting.tolerance:g}.json"
