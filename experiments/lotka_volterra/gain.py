@@ -13,6 +13,7 @@ import numpy as np
 
 import aptmc
 from aptmc.models import lotka_volterra as model
+from aptmc.schedule import DEADLINES_PER_SWEEP
 from experiments.lotka_volterra.samplers import Sampler
 
 
@@ -47,6 +48,9 @@ def _harder() -> model.Settings:
 HARDER = Setting(_harder(), few={4: 1, 16: 2, 64: 6}, many={4: 1, 16: 3, 64: 11})
 PAPER = Setting(model.SEVERAL_PROCESSORS, few={4: 1, 16: 1, 64: 4}, many={4: 1, 16: 2, 64: 7})
 SETTINGS = {setting.tolerance: setting for setting in (HARDER, PAPER)}
+
+# Sweeps between two deadlines of which the user said nothing.
+BY_DEFAULT = 1.0 / DEADLINES_PER_SWEEP
 
 RULES: dict[str, type[aptmc.Rule]] = {
     "pairs": aptmc.Alternating,
@@ -95,10 +99,11 @@ def schedules(setting: Setting, cap: int | None) -> Iterator[Sampler]:
         yield synchronous(setting, processors, few, cap=cap)
         if many > few:
             yield synchronous(setting, processors, many, cap=cap)
-            yield anytime(setting, "reassignment", processors, aptmc.Shared(few), cap=cap)
+        shared = aptmc.Shared(many)
         yield anytime(setting, "rungs", processors, aptmc.Partitioned(many), cap=cap)
-        yield anytime(setting, "rungs", processors, aptmc.Shared(many), cap=cap)
-        yield anytime(setting, "reassignment", processors, aptmc.Shared(many), cap=cap)
+        yield anytime(setting, "rungs", processors, shared, cap=cap)
+        yield anytime(setting, "reassignment", processors, shared, cap=cap)
+        yield anytime(setting, "reassignment", processors, shared, cap=cap, stretch=BY_DEFAULT)
 
 
 def variants(setting: Setting, cap: int | None) -> Iterator[Sampler]:
