@@ -12,7 +12,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -67,7 +67,7 @@ def reporting(path: str, hold_time: float) -> Callable[..., Any]:
     return simulate
 
 
-def notes(pipe: int) -> Iterator[Note]:
+def notes(pipe: int) -> Generator[Note]:
     """What the processes say, as they say it."""
     while True:
         for row in np.frombuffer(os.read(pipe, 64 * NOTE.itemsize), NOTE):

@@ -12,10 +12,11 @@ from __future__ import annotations
 import aptmc
 from aptmc.schedule import Schedule
 from benchmarks.background import sample_for, waiting_ahead
-from experiments.lotka_volterra.gain import SETTINGS
+from experiments.lotka_volterra.gain import HARDER
 from experiments.lotka_volterra.samplers import problem
 
 WORKERS = 2
+SETTINGS = HARDER.settings
 CHAINS = SETTINGS.tolerances.size
 EVERY = 0.02  # seconds: about the time in which each chain moves once
 SCHEDULES = {"anytime": aptmc.Anytime(every=EVERY), "synchronous": aptmc.Synchronous()}

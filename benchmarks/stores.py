@@ -32,7 +32,7 @@ MILLISECONDS = 1e3
 @njit
 def normal_density(theta: Any) -> float:
     """Standard normal, up to a constant."""
-    return -0.5 * (theta * theta).sum()
+    return -0.5 * float((theta * theta).sum())
 
 
 def normal(dimension: int) -> aptmc.Power:

@@ -21,6 +21,7 @@ import aptmc
 from aptmc.diagnostics import effective_sample_size
 from aptmc.ladder import SWAP_RATE
 from aptmc.models import gamma_mixture
+from aptmc.result import Settings
 from aptmc.tuning import powers
 from experiments.known_targets import densities, simulators
 from experiments.known_targets.quantities import Floats, Quantity, Sums, effective_draws
@@ -189,19 +190,23 @@ def print_deadlines(*, quick: bool) -> None:
         worths = [
             worth_of(case, _with_deadlines(case, tuned, factor), case.runs) for factor in factors
         ]
-        every = [settings.schedule.every for settings in tuned]
+        every = [float(_anytime(settings).every) for settings in tuned]
         _print_row(case, f"{np.mean(every):.3g}", worths, factors.index(1.0))
     print()
 
 
-def _with_deadlines(
-    case: Case, tuned: list[aptmc.run.Settings], factor: float
-) -> Callable[[int], aptmc.Run]:
+def _anytime(settings: Settings) -> aptmc.Anytime:
+    assert isinstance(settings.schedule, aptmc.Anytime)
+    return settings.schedule
+
+
+def _with_deadlines(case: Case, tuned: list[Settings], factor: float) -> Callable[[int], aptmc.Run]:
     """Runs with the settings that several warm-ups found, in turn, but for the deadlines."""
 
     def run(seed: int) -> aptmc.Run:
         settings = tuned[seed % len(tuned)]
-        schedule = replace(settings.schedule, every=factor * settings.schedule.every)
+        found = _anytime(settings)
+        schedule = replace(found, every=factor * float(found.every))
         return aptmc.sample(
             case.problem,
             budget=case.budget,

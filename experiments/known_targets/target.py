@@ -26,7 +26,7 @@ class Target:
     @property
     def problem(self) -> aptmc.Problem:
         """Made once, so that it is compiled once."""
-        return _once(self.make_problem)  # type: ignore[no-any-return]
+        return _once(self.make_problem)
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:

@@ -7,9 +7,11 @@ from itertools import chain
 from pathlib import Path
 
 from experiments.lotka_volterra import comparison, gain, one_processor, several_processors
+from experiments.lotka_volterra.comparison import Result
 from experiments.lotka_volterra.figures import draw_autocorrelation, draw_timelines
+from experiments.lotka_volterra.gain_figure import Panel, draw_gains
 from experiments.lotka_volterra.samplers import Sampler
-from experiments.lotka_volterra.truth import truth
+from experiments.lotka_volterra.truth import Truth, truth
 
 
 def main() -> None:
@@ -80,17 +82,39 @@ def _cap(options: argparse.Namespace) -> tuple[str, str]:
 def _compared(
     name: str, chosen: list[Sampler], setting: gain.Setting, options: argparse.Namespace
 ) -> str:
-    output: Path = options.output
-    path, known = output / f"{name}.jsonl", output / f"truth_{setting.tolerance:g}.json"
+    path: Path = options.output / f"{name}.jsonl"
     if options.again:
         path.unlink(missing_ok=True)
+    return comparison.table(_measured(path, chosen, options), _truth(setting, options))
+
+
+def _picture(options: argparse.Namespace) -> tuple[str, str]:
+    panels = []
+    for cap in (1, 100):
+        for setting in reversed(gain.SETTINGS.values()):
+            name = f"gain_{setting.tolerance:g}_cap_{cap}"
+            chosen = list(gain.schedules(setting, cap))
+            results = _measured(options.output / f"{name}.jsonl", chosen, options)
+            rounds = "one simulation" if cap == 1 else f"{cap} rounds"
+            title = f"tolerance {setting.tolerance:g}, {rounds}"
+            panels.append(Panel(title, results, _truth(setting, options)))
+    path = options.output / "gains.png"
+    draw_gains(panels, path)
+    return "picture", f"What gain has measured is drawn in {path}."
+
+
+def _measured(path: Path, chosen: list[Sampler], options: argparse.Namespace) -> list[Result]:
     runs = options.runs or comparison.BATCH
-    results = comparison.measure_all(chosen, path, scale=options.scale, runs=runs)
-    return comparison.table(results, truth(setting, known, scale=options.scale))
+    return comparison.measure_all(chosen, path, scale=options.scale, runs=runs)
+
+
+def _truth(setting: gain.Setting, options: argparse.Namespace) -> Truth:
+    path = options.output / f"truth_{setting.tolerance:g}.json"
+    return truth(setting, path, scale=options.scale)
 
 
 ROWS = {"schedules": gain.schedules, "variants": gain.variants}
-EXPERIMENTS = {"one": _one, "several": _several, "gain": _gain, "cap": _cap}
+EXPERIMENTS = {"one": _one, "several": _several, "gain": _gain, "cap": _cap, "picture": _picture}
 
 
 if __name__ == "__main__":

@@ -103,12 +103,8 @@ def table(results: list[Result], true: Truth) -> str:
     caps = {result["name"].rpartition(", ")[2] for result in results}
     common = f", {caps.pop()}" if len(caps) == 1 else ""
     for result in sorted(results, key=lambda result: int(result["processors"])):
-        events = result["budget"] * result["processors"] / 1e9
-        means = np.array([result["means"][name] for name in PARAMETERS])
-        centre, spread = (
-            np.array([[values[name]] for name in PARAMETERS]) for values in (true.mean, true.sd)
-        )
-        precision = Precision((means - centre) / spread, events)
+        precision = precision_of(result, true)
+        events = precision.events
         first = base.setdefault(result["processors"], precision)
         cells = [
             str(result["processors"]),
@@ -124,6 +120,15 @@ def table(results: list[Result], true: Truth) -> str:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def precision_of(result: Result, true: Truth) -> Precision:
+    """Of a sampler, from the errors of its runs."""
+    means = np.array([result["means"][name] for name in PARAMETERS])
+    centre, spread = (
+        np.array([[values[name]] for name in PARAMETERS]) for values in (true.mean, true.sd)
+    )
+    return Precision((means - centre) / spread, result["budget"] * result["processors"] / 1e9)
 
 
 def _slashed(values: Iterable[Any]) -> str:

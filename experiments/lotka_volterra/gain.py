@@ -7,7 +7,7 @@ paper could not afford.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,6 +52,8 @@ SETTINGS = {setting.tolerance: setting for setting in (HARDER, PAPER)}
 # Sweeps between two deadlines of which the user said nothing.
 BY_DEFAULT = 1.0 / DEADLINES_PER_SWEEP
 
+Pools = aptmc.Shared | aptmc.Partitioned
+
 RULES: dict[str, type[aptmc.Rule]] = {
     "pairs": aptmc.Alternating,
     "rungs": aptmc.NeighbouringRungs,
@@ -60,7 +62,7 @@ RULES: dict[str, type[aptmc.Rule]] = {
 }
 
 
-def sweep_time(setting: Setting, processors: int, pools: Any, cap: int | None) -> float:
+def sweep_time(setting: Setting, processors: int, pools: Pools, cap: int | None) -> float:
     """Time in which so many moves are completed as there are chains, from a pilot run."""
     pilot = Sampler("pilot", setting.settings, processors, pools, aptmc.Anytime(1e5), cap=cap)
     run = pilot.run(2e7 / processors, seed=0)
@@ -72,7 +74,7 @@ def anytime(
     setting: Setting,
     rule: str,
     processors: int,
-    pools: Any,
+    pools: Pools,
     *,
     cap: int | None,
     stretch: float = 1.0,

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 MEDIAN_OF_NORMAL = 0.6745  # of the absolute value of a standard normal variable
 RESAMPLED = 600
+
+
+class Range(NamedTuple):
+    """A number, and the middle two thirds of its bootstrap distribution."""
+
+    low: float
+    value: float
+    high: float
 
 
 class Precision:
@@ -30,26 +40,35 @@ class Precision:
         typical = np.median(np.abs(self.errors), axis=1) / MEDIAN_OF_NORMAL
         return list(1.0 / typical**2 / self.events)
 
+    def typical(self, measure: str) -> Range:
+        """The geometric mean over the parameters."""
+        rng = np.random.default_rng(1)
+        again = [_geometric(getattr(self._again(rng), measure)) for _ in range(RESAMPLED)]
+        return _range(_geometric(getattr(self, measure)), again)
+
     def gain_over(self, other: Precision, measure: str) -> str:
-        """The ratio of the geometric means, with the middle two thirds of its distribution."""
+        """The ratio of the geometric means, in words."""
         if other is self:
             return "1"
         rng = np.random.default_rng(1)
-        ratios = np.sort(
-            [
-                _geometric(getattr(self._again(rng), measure))
-                / _geometric(getattr(other._again(rng), measure))
-                for _ in range(RESAMPLED)
-            ]
-        )
-        low, high = ratios[RESAMPLED // 6], ratios[-RESAMPLED // 6]
+        again = [
+            _geometric(getattr(self._again(rng), measure))
+            / _geometric(getattr(other._again(rng), measure))
+            for _ in range(RESAMPLED)
+        ]
         ratio = _geometric(getattr(self, measure)) / _geometric(getattr(other, measure))
-        return f"{ratio:.2g} ({low:.2g} to {high:.2g})"
+        gain = _range(ratio, again)
+        return f"{gain.value:.2g} ({gain.low:.2g} to {gain.high:.2g})"
 
     def _again(self, rng: np.random.Generator) -> Precision:
         """The same number of runs, drawn from these."""
         runs = self.errors.shape[1]
         return Precision(self.errors[:, rng.integers(runs, size=runs)], self.events)
+
+
+def _range(value: float, again: list[float]) -> Range:
+    ordered = np.sort(again)
+    return Range(float(ordered[RESAMPLED // 6]), value, float(ordered[-RESAMPLED // 6]))
 
 
 def _geometric(values: list[float]) -> float:

@@ -43,7 +43,7 @@ class Ladder:
         object.__setattr__(self, "levels", levels)
 
     @classmethod
-    def tolerances(cls, tolerances: Sequence[float]) -> Ladder:
+    def tolerances(cls, tolerances: Sequence[float] | Floats) -> Ladder:
         """Distances within which simulations count as hits, increasing from rung 0.
 
         The last may be infinite: a rung that draws from the prior.
@@ -54,7 +54,7 @@ class Ladder:
         return cls(tuple(tolerances), kind="tolerances")
 
     @classmethod
-    def powers(cls, powers: int | Sequence[float]) -> Ladder:
+    def powers(cls, powers: int | Sequence[float] | Floats) -> Ladder:
         """Inverse temperatures, decreasing from 1; a whole number n means n/n, (n-1)/n, …, 1/n.
 
         The latter is the paper's ladder (section 3.1). A power of 0 is the prior.
@@ -197,7 +197,7 @@ def _check_tolerances(levels: tuple[float, ...]) -> None:
         raise InputError(f"tolerances must not be negative, got {levels[0]!r}")
 
 
-def _as_levels(levels: Sequence[float], *, may_be_open: bool) -> tuple[float, ...]:
+def _as_levels(levels: Sequence[float] | Floats, *, may_be_open: bool) -> tuple[float, ...]:
     listed = list(levels) if isinstance(levels, Sequence | np.ndarray) else levels
     end = []
     if may_be_open and isinstance(listed, list) and listed and listed[-1] == math.inf:

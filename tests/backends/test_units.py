@@ -177,7 +177,7 @@ def test_units_are_fixed_counts():
 
 
 @pytest.mark.parametrize(
-    ("group", "expected"), [(3, [3] * 6), ([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6])]
+    ("group", "expected"), [(3, [3] * 6), (np.arange(1, 7), [1, 2, 3, 4, 5, 6])]
 )
 def test_units_can_be_given_by_hand(group, expected):
     run = run_until(40, on=aptmc.Processes(1, group=group, ahead=1))

@@ -16,6 +16,7 @@ from scipy import stats
 import aptmc
 from aptmc.chain import ACCEPTED, FAILURES, INFO_LENGTH, SIMULATIONS, WORK
 from aptmc.kernels import proposals
+from aptmc.kernels.one_hit import CAP
 from aptmc.keys import Key
 from tests.support.statistical import FALSE_ALARM
 
@@ -78,6 +79,12 @@ def in_law(after, rung, rng, prior=PRIOR) -> bool:
     return all(
         stats.ks_2samp(after[:, column], fresh[column]).pvalue > FALSE_ALARM for column in (0, 1)
     )
+
+
+@pytest.mark.parametrize("given", [[3, 2, 1], (3, 2, 1), np.array([3, 2, 1])], ids=type)
+def test_each_rung_may_have_a_cap_of_its_own(given):
+    kernel = aptmc.OneHit(1.5, cap=given)
+    assert kernel.tuning(COMPILED, LADDER)[:, CAP].tolist() == [3, 2, 1]
 
 
 @pytest.mark.parametrize("rung", [0, 1, 2])

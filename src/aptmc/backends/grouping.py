@@ -11,10 +11,11 @@ import numpy as np
 from aptmc.backends.session import Session
 from aptmc.backends.units import ComputeTimed, Units, can_queue_ahead, measure_units
 from aptmc.checks import whole_number
+from aptmc.compiled import Integers
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS
 
-Group = Literal["auto"] | int | Sequence[int]
+Group = Literal["auto"] | int | Sequence[int] | Integers
 Ahead = Literal["auto"] | int
 
 
@@ -26,6 +27,8 @@ class Grouping:
     """
 
     def __init__(self, group: Group, ahead: Ahead, most_ahead: float = math.inf) -> None:
+        if isinstance(group, np.ndarray):
+            group = group.tolist()
         if group != "auto":
             for count in group if isinstance(group, Sequence) else [group]:
                 whole_number("group", count)

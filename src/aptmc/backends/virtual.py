@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from aptmc.backends.base import Backend
@@ -70,7 +71,7 @@ class VirtualTime(Backend):
         workers: int = 1,
         hold: Callable[..., float] | None = None,
         *,
-        speed: Sequence[float] | None = None,
+        speed: npt.ArrayLike | None = None,
         latency: float = 0.0,
         cost: float = 0.0,
         ahead: int = 0,

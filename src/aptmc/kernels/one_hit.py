@@ -22,7 +22,7 @@ from aptmc.chain import (
     value_column,
 )
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, FloatTable, at_speed
+from aptmc.compiled import Floats, FloatTable, Integers, at_speed
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS, Kernel
 from aptmc.kernels.priors import prior_functions
@@ -70,13 +70,15 @@ class OneHit(Kernel):
 
     scale: Scale | None = None
     covariance: npt.ArrayLike | None = None
-    cap: int | Sequence[int | None] | None = DEFAULT_CAP
+    cap: int | Sequence[int | None] | Integers | None = DEFAULT_CAP
     truncate: bool | tuple[Any, Any] = False
     steps: int = 1
 
     def __post_init__(self) -> None:
         check_one_given("OneHit", self.scale, self.covariance)
         whole_number("steps", self.steps)
+        if isinstance(self.cap, np.ndarray):
+            object.__setattr__(self, "cap", self.cap.tolist())
         for cap in self.cap if isinstance(self.cap, Sequence) else [self.cap]:
             if cap is not None:
                 whole_number("cap", cap)
