@@ -87,10 +87,12 @@ def anytime(
     return Sampler(name + f"cap {cap}", setting.settings, processors, pools, schedule, cap=cap)
 
 
-def synchronous(setting: Setting, processors: int, chains: int, *, cap: int | None) -> Sampler:
+def synchronous(
+    setting: Setting, rule: str, processors: int, chains: int, *, cap: int | None
+) -> Sampler:
     """Classical parallel tempering: everybody waits for the slowest move."""
-    name = f"synchronous, rungs, {chains} per rung, cap {cap}"
-    schedule = aptmc.Synchronous(exchange=aptmc.NeighbouringRungs())
+    name = f"synchronous, {rule}, {chains} per rung, cap {cap}"
+    schedule = aptmc.Synchronous(exchange=RULES[rule]())
     return Sampler(name, setting.settings, processors, aptmc.Shared(chains), schedule, cap=cap)
 
 
@@ -98,9 +100,10 @@ def schedules(setting: Setting, cap: int | None) -> Iterator[Sampler]:
     """Waiting, partitioned and shared pools, on more and more processors."""
     for processors, few in setting.few.items():
         many = setting.many[processors]
-        yield synchronous(setting, processors, few, cap=cap)
+        yield synchronous(setting, "rungs", processors, few, cap=cap)
         if many > few:
-            yield synchronous(setting, processors, many, cap=cap)
+            yield synchronous(setting, "rungs", processors, many, cap=cap)
+        yield synchronous(setting, "reassignment", processors, many, cap=cap)
         shared = aptmc.Shared(many)
         yield anytime(setting, "rungs", processors, aptmc.Partitioned(many), cap=cap)
         yield anytime(setting, "rungs", processors, shared, cap=cap)

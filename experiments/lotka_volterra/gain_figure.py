@@ -21,7 +21,7 @@ class Line(NamedTuple):
 
 
 LINES = (
-    Line("synchronous", ("synchronous",), DARK, "s"),
+    Line("synchronous", ("synchronous, rungs",), DARK, "s"),
     Line("anytime, a pool for each processor", ("partitioned",), GREEN, "^"),
     Line("anytime, one queue, pairs", ("rungs, shared", ", 1 sweeps"), BLUE, "o"),
     Line(

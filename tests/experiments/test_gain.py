@@ -66,7 +66,7 @@ def test_a_pool_has_more_chains_than_processors(setting):
 def test_runs_are_kept_and_only_missing_ones_are_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(comparison, "BATCH", 2)
     path = tmp_path / "gain.jsonl"
-    sampler = gain.synchronous(gain.PAPER, 4, 1, cap=1)
+    sampler = gain.synchronous(gain.PAPER, "rungs", 4, 1, cap=1)
 
     def measured(runs):
         return comparison.measure_all([sampler], path, scale=0.01, runs=runs)
