@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from aptmc.plots.style import BLUE, DARK, GREEN, LIGHT, STYLE, VERMILLION
+from aptmc.plots.style import BLUE, DARK, GREEN, LIGHT, ORANGE, STYLE, VERMILLION
 
-__all__ = ["BLUE", "DARK", "GREEN", "LIGHT", "VERMILLION", "style"]
+__all__ = ["BLUE", "DARK", "GREEN", "LIGHT", "ORANGE", "VERMILLION", "style"]
 
 
 @contextmanager

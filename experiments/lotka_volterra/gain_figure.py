@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments.figures import BLUE, DARK, GREEN, VERMILLION, style
+from experiments.figures import BLUE, DARK, GREEN, ORANGE, VERMILLION, style
 from experiments.lotka_volterra.comparison import Result, precision_of
 from experiments.lotka_volterra.gain import BY_DEFAULT
 from experiments.lotka_volterra.truth import Truth
@@ -21,7 +21,8 @@ class Line(NamedTuple):
 
 
 LINES = (
-    Line("synchronous", ("synchronous, rungs",), DARK, "s"),
+    Line("synchronous, pairs", ("synchronous, rungs",), DARK, "s"),
+    Line("synchronous, reassignment", ("synchronous, reassignment",), ORANGE, "v"),
     Line("anytime, a pool for each processor", ("partitioned",), GREEN, "^"),
     Line("anytime, one queue, pairs", ("rungs, shared", ", 1 sweeps"), BLUE, "o"),
     Line(
@@ -50,7 +51,7 @@ def draw_gains(panels: list[Panel], path: Path) -> None:
         )  # fmt: skip
         for axis, panel in zip(axes[0], panels, strict=True):
             for place, line in enumerate(LINES):
-                _draw_line(axis, panel, line, shift=1.0 + 0.07 * (place - 1.5))
+                _draw_line(axis, panel, line, shift=1.0 + 0.07 * (place - 2))
             axis.set(xscale="log", yscale="log", title=panel.title, xlabel="processors")
             axis.set_xticks([4, 16, 64], ["4", "16", "64"])
             axis.minorticks_off()
