@@ -95,8 +95,7 @@ def _picture(options: argparse.Namespace) -> tuple[str, str]:
             name = f"gain_{setting.tolerance:g}_cap_{cap}"
             chosen = list(gain.schedules(setting, cap))
             results = _measured(options.output / f"{name}.jsonl", chosen, options)
-            rounds = "one simulation" if cap == 1 else f"{cap} rounds"
-            title = f"tolerance {setting.tolerance:g}, {rounds}"
+            title = f"tolerance {setting.tolerance:g}, cap {cap}"
             panels.append(Panel(title, results, _truth(setting, options)))
     path = options.output / "gains.png"
     draw_gains(panels, path)
