@@ -8,6 +8,7 @@ from typing import NamedTuple
 from experiments.figures import BLUE, DARK, GREEN, ORANGE, VERMILLION, style
 from experiments.lotka_volterra.comparison import Result, precision_of
 from experiments.lotka_volterra.gain import BY_DEFAULT
+from experiments.lotka_volterra.precision import Range
 from experiments.lotka_volterra.truth import Truth
 
 
@@ -63,17 +64,17 @@ def draw_gains(panels: list[Panel], path: Path) -> None:
 
 
 def _draw_line(axis: object, panel: Panel, line: Line, *, shift: float) -> None:
-    processors, ranges = [], []
+    best: dict[int, Range] = {}  # by processors: of samplers with few and with many chains
     for result in panel.results:
-        wanted = all(part in result["name"] for part in line.parts)
-        if wanted and result["processors"] not in processors:
-            processors.append(result["processors"])
-            ranges.append(precision_of(result, panel.true).typical("by_mean"))
+        if all(part in result["name"] for part in line.parts):
+            found, count = precision_of(result, panel.true).typical("by_mean"), result["processors"]
+            best[count] = max(found, best.get(count, found), key=lambda one: one.value)
+    ranges = best.values()
     middle = [one.value for one in ranges]
     below = [one.value - one.low for one in ranges]
     above = [one.high - one.value for one in ranges]
     # Side by side, so that ranges can be told apart.
     axis.errorbar(  # type: ignore[attr-defined]
-        [count * shift for count in processors], middle, yerr=[below, above], label=line.label,
+        [count * shift for count in best], middle, yerr=[below, above], label=line.label,
         color=line.colour, marker=line.marker, markersize=4, linewidth=1.2, capsize=0,
     )  # fmt: skip

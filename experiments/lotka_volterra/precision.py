@@ -58,7 +58,7 @@ class Precision:
         ]
         ratio = _geometric(getattr(self, measure)) / _geometric(getattr(other, measure))
         gain = _range(ratio, again)
-        return f"{gain.value:.2g} ({gain.low:.2g} to {gain.high:.2g})"
+        return f"{_short(gain.value)} ({_short(gain.low)} to {_short(gain.high)})"
 
     def _again(self, rng: np.random.Generator) -> Precision:
         """The same number of runs, drawn from these."""
@@ -73,3 +73,8 @@ def _range(value: float, again: list[float]) -> Range:
 
 def _geometric(values: list[float]) -> float:
     return float(np.exp(np.mean(np.log(values))))
+
+
+def _short(value: float) -> str:
+    """Two digits that mean something, and no powers of ten."""
+    return f"{float(f'{value:.2g}'):g}"

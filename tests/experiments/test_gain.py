@@ -56,6 +56,30 @@ def test_two_thirds_of_the_ranges_hold_the_gain():
     assert np.mean([low < 2.5 < high for _, low, high in ranges]) < 2 / 3 - 0.19
 
 
+def result(name, processors, draws, seed):
+    """Of runs whose means are those of so many independent draws."""
+    means = dict(zip(PARAMETERS, errors(draws, runs=200, seed=seed).tolist(), strict=True))
+    return {
+        "name": name, "processors": processors, "chains": 20, "budget": 1e9 / processors,
+        "idle": [0.0], "round_trips": [1], "completions": [20], "means": means,
+        "ess": {name: [1.0] for name in PARAMETERS},
+    }  # fmt: skip
+
+
+def test_gains_are_over_the_best_classical_sampler_with_as_many_processors():
+    results = [
+        result("synchronous, rungs, 1 per rung, cap 1", 4, 100, 1),
+        result("synchronous, rungs, 2 per rung, cap 1", 4, 1000, 2),
+        result("synchronous, reassignment, 2 per rung, cap 1", 4, 100_000, 3),
+        result("anytime, rungs, shared, 1 per rung, 1 sweeps, cap 1", 4, 10_000, 4),
+        result("anytime, rungs, shared, 1 per rung, 1 sweeps, cap 1", 16, 1, 5),
+    ]
+    rows = [row.split(" | ") for row in comparison.table(results, TRUTH).splitlines()[2:]]
+    gains = [float(row[6].split()[0]) for row in rows]
+    assert gains == pytest.approx([0.1, 1.0, 100.0, 10.0, 1.0], rel=0.4)
+    assert rows[0][1] == "synchronous, rungs, 1 per rung"
+
+
 @pytest.mark.parametrize("setting", gain.SETTINGS.values(), ids=lambda one: str(one.tolerance))
 def test_a_pool_has_more_chains_than_processors(setting):
     for processors in setting.few:
