@@ -104,11 +104,12 @@ def schedules(setting: Setting, cap: int | None) -> Iterator[Sampler]:
         if many > few:
             yield synchronous(setting, "rungs", processors, many, cap=cap)
         yield synchronous(setting, "reassignment", processors, many, cap=cap)
-        shared = aptmc.Shared(many)
-        yield anytime(setting, "rungs", processors, aptmc.Partitioned(many), cap=cap)
+        shared, partitioned = aptmc.Shared(many), aptmc.Partitioned(many)
+        yield anytime(setting, "rungs", processors, partitioned, cap=cap)
         yield anytime(setting, "rungs", processors, shared, cap=cap)
         yield anytime(setting, "reassignment", processors, shared, cap=cap)
-        yield anytime(setting, "reassignment", processors, shared, cap=cap, stretch=BY_DEFAULT)
+        for pools in (partitioned, shared):
+            yield anytime(setting, "reassignment", processors, pools, cap=cap, stretch=BY_DEFAULT)
 
 
 def variants(setting: Setting, cap: int | None) -> Iterator[Sampler]:
