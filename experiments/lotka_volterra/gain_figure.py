@@ -24,7 +24,7 @@ class Line(NamedTuple):
 LINES = (
     Line("synchronous, pairs", ("synchronous, rungs",), DARK, "s"),
     Line("synchronous, reassignment", ("synchronous, reassignment",), ORANGE, "v"),
-    Line("anytime, a pool for each processor", ("partitioned",), GREEN, "^"),
+    Line("anytime, a pool for each processor, pairs", ("rungs, partitioned",), GREEN, "^"),
     Line("anytime, one queue, pairs", ("rungs, shared", ", 1 sweeps"), BLUE, "o"),
     Line(
         "anytime, one queue, reassignment (default)",
