@@ -74,7 +74,7 @@ class Anytime(Schedule):
         in words. "auto" deadlines keep it at 50 times what one costs
     :param exchange: which waiting chains are paired at a deadline; by default
         `NeighbouringRungs` on a ladder of powers and `Reassignment` on one of tolerances, which did
-        best (docs/lotka_volterra.md)
+        best (docs/gain.md)
     :param within: also exchange inside a pool, by this rule, each time as many of its moves are
         complete as it has chains (the paper's third scenario)
     """
