@@ -60,7 +60,13 @@ class Shared(Pools):
 @final
 @dataclass(frozen=True)
 class Partitioned(Pools):
-    """One pool per processor, chains divided evenly, neighbours together (second scenario)."""
+    """One pool per processor, chains divided evenly, neighbours together (second scenario).
+
+    Where moves of cold rungs take far longer than others, the processors of one queue are busy with
+    cold chains most of the time, which then seldom meet others at deadlines. Of a pool only one
+    chain is in flight. Worth up to three times as much there (docs/gain.md); but workers can
+    neither join nor leave.
+    """
 
     chains_per_rung: int = 1
 
