@@ -82,7 +82,7 @@ def check_failed_move(failure: Failure) -> None:
     assert number == np.count_nonzero(~draws.exchanged) + 1
 
 
-def run_again(failure: Failure) -> None:
+def check_run_again(failure: Failure) -> None:
     """Compute the failed move by hand, at both speeds where there are two: it fails again."""
     problem, _, error = failure
     draws = error.run.chains(error.rung)[0]
@@ -116,7 +116,7 @@ def test_a_failed_simulation_stops_the_run_and_says_where(failure: Failure) -> N
 
 
 def test_a_failed_simulation_can_be_run_again_by_hand(failure: Failure) -> None:
-    run_again(failure)
+    check_run_again(failure)
 
 
 def test_draws_before_a_failure_are_those_of_a_run_without_one(failure: Failure) -> None:
@@ -153,7 +153,7 @@ def test_a_simulation_that_fails_at_random_fails_again_with_its_key(speed: str, 
         sample(UNRELIABLE[speed], on=backend)
     failure = Failure(UNRELIABLE[speed], "", stop.value)
     check_failed_move(failure)
-    run_again(failure)
+    check_run_again(failure)
 
 
 def test_both_speeds_fail_at_the_same_simulation() -> None:

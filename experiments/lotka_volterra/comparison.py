@@ -12,10 +12,9 @@ import numpy as np
 from experiments.lotka_volterra.measures import Measured, measure
 from experiments.lotka_volterra.precision import Precision
 from experiments.lotka_volterra.samplers import PARAMETERS, Sampler
-from experiments.lotka_volterra.truth import Truth
+from experiments.lotka_volterra.truth import WARMUP_SHARE, Truth
 
 WORK = 4e8  # events of a run on all processors together
-WARMUP_SHARE = 0.25  # of that work, whose draws are thrown away: chains begin far out
 BATCH = 20  # runs measured and kept together
 
 CLASSICAL = "synchronous, rungs"  # parallel tempering as it is done elsewhere

@@ -14,7 +14,7 @@ import numpy as np
 import aptmc
 from aptmc.models import lotka_volterra as model
 from aptmc.schedule import DEADLINES_PER_SWEEP
-from experiments.lotka_volterra.samplers import Sampler
+from experiments.lotka_volterra.samplers import Sampler, mean_sweep
 
 
 class Setting(NamedTuple):
@@ -63,11 +63,9 @@ RULES: dict[str, type[aptmc.Rule]] = {
 
 
 def sweep_time(setting: Setting, processors: int, pools: Pools, cap: int | None) -> float:
-    """Time in which so many moves are completed as there are chains, from a pilot run."""
+    """From a pilot run."""
     pilot = Sampler("pilot", setting.settings, processors, pools, aptmc.Anytime(1e5), cap=cap)
-    run = pilot.run(2e7 / processors, seed=0)
-    chains = setting.rungs * pools.chains_per_rung
-    return run.elapsed * chains / max(run.completions, 1)
+    return mean_sweep(pilot, 2e7 / processors)
 
 
 def anytime(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from experiments.figures import BLUE, DARK, GREEN, ORANGE, VERMILLION, style
 from experiments.lotka_volterra.comparison import Result, precision_of
@@ -63,7 +63,7 @@ def draw_gains(panels: list[Panel], path: Path) -> None:
         pyplot.close(figure)
 
 
-def _draw_line(axis: object, panel: Panel, line: Line, *, shift: float) -> None:
+def _draw_line(axis: Any, panel: Panel, line: Line, *, shift: float) -> None:
     best: dict[int, Range] = {}  # by processors: of samplers with few and with many chains
     for result in panel.results:
         if all(part in result["name"] for part in line.parts):
@@ -74,7 +74,7 @@ def _draw_line(axis: object, panel: Panel, line: Line, *, shift: float) -> None:
     below = [one.value - one.low for one in ranges]
     above = [one.high - one.value for one in ranges]
     # Side by side, so that ranges can be told apart.
-    axis.errorbar(  # type: ignore[attr-defined]
+    axis.errorbar(
         [count * shift for count in best], middle, yerr=[below, above], label=line.label,
         color=line.colour, marker=line.marker, markersize=4, linewidth=1.2, capsize=0,
     )  # fmt: skip

@@ -69,11 +69,6 @@ class Measured(NamedTuple):
         """Share of processor time."""
         return estimate(run.idle for run in self.runs)
 
-    @property
-    def round_trips(self) -> Estimate:
-        """Of a run."""
-        return estimate(run.round_trips for run in self.runs)
-
 
 def measure(
     sampler: Sampler,

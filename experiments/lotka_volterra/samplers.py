@@ -69,6 +69,13 @@ def barrier_times(run: aptmc.Run) -> npt.NDArray[np.float64]:
     return np.asarray(np.max([one[:barriers] for one in times], axis=0))
 
 
+def mean_sweep(sampler: Sampler, budget: float, seed: int = 0) -> float:
+    """The time in which so many moves are completed as there are chains."""
+    run = sampler.run(budget, seed)
+    chains = len(sampler.settings.tolerances) * sampler.pools.chains_per_rung
+    return run.elapsed * chains / max(run.completions, 1)
+
+
 def median_sweep(sampler: Sampler, budget: float, seed: int = 0) -> float:
     """The median time between the barriers of a synchronous sampler (section 3.4)."""
     run = sampler.run(budget, seed, keep="all", warmup_share=0.0)

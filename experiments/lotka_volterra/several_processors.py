@@ -9,7 +9,7 @@ import numpy as np
 import aptmc
 from aptmc.models import lotka_volterra as model
 from experiments.lotka_volterra.measures import Measured, measure
-from experiments.lotka_volterra.samplers import PARAMETERS, Sampler, median_sweep
+from experiments.lotka_volterra.samplers import PARAMETERS, Sampler, mean_sweep, median_sweep
 
 BUDGET = 1e9  # events of one run on each processor
 WORKERS = 4
@@ -60,8 +60,7 @@ def ours(pilot: float) -> Sampler:
         aptmc.Anytime(1e5, exchange=aptmc.Reassignment()),
         cap=1,
     )
-    run = sampler.run(pilot, seed=0)
-    sweep = run.elapsed * run.settings.ladder.rungs / run.completions
+    sweep = mean_sweep(sampler, pilot)
     return replace(sampler, schedule=aptmc.Anytime(sweep, exchange=aptmc.Reassignment()))
 
 

@@ -17,7 +17,7 @@ from experiments.lotka_volterra.samplers import PARAMETERS, problem
 REJECTION_FROM = 1.0
 SIMULATIONS = 400_000_000
 LONG_RUNS = 20
-WARMUP_SHARE = 0.25
+WARMUP_SHARE = 0.25  # whose draws are thrown away: chains begin far out
 LONG_BUDGET = 1e9  # events on each of four processors: ten times a run that is measured
 
 

@@ -115,6 +115,6 @@ def test_the_truth_is_found_once(tmp_path):
     path = tmp_path / "truth.json"
     found = truth(gain.PAPER, path, scale=0.0)
     assert truth(gain.PAPER, path, scale=0.0) == found
-    # From 40,000 draws by rejection; here there are some sixty.
+    # It is 0.91; here there are some sixty draws.
     assert found.error["birth"] < 0.2
     assert abs(found.mean["birth"] - 0.912) < 4 * found.error["birth"] * found.sd["birth"]
