@@ -18,13 +18,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-# numba's cache on disk does not notice a change in a called module, so every state of the sources
-# has a cache of its own. tests/conftest.py does the same for those who run pytest by hand.
-SOURCE_HASH := import hashlib, pathlib; \
-	paths = sorted(pathlib.Path("src/aptmc").rglob("*.py")); \
-	print(hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16])
+# numba's cache on disk does not notice a change in a called module, so every state of the compiled
+# sources has a cache of its own. tests/conftest.py does the same for those who run pytest by hand.
 demo test check validate bench: export NUMBA_CACHE_DIR = \
-	$(CURDIR)/.cache/numba/$(shell $(BIN)/python -c '$(SOURCE_HASH)' 2>/dev/null)
+	$(CURDIR)/.cache/numba/$(shell $(BIN)/python tools/compiled_sources.py 2>/dev/null)
 
 PYTEST := $(BIN)/python -m pytest --quiet
 # loadfile: what one file of tests compiles, one process compiles. Files in their order, in which the

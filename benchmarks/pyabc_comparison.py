@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import aptmc
-from aptmc.chain import INFO_LENGTH, SIMULATIONS
 from aptmc.models import normal
+from aptmc.problem.state import INFO_LENGTH, SIMULATIONS
 from benchmarks import race
 
 ENVIRONMENT = Path(__file__).resolve().parent.parent / ".cache" / "pyabc"

@@ -17,8 +17,8 @@ import numpy as np
 from numba import njit
 
 import aptmc
-from aptmc.chain import INFO_LENGTH, SIMULATIONS
 from aptmc.models import normal
+from aptmc.problem.state import INFO_LENGTH, SIMULATIONS
 
 TOLERANCES = (0.1, 1.1)
 LADDER = aptmc.Ladder.tolerances(TOLERANCES)

@@ -17,8 +17,8 @@ import numpy as np
 from numba import njit
 
 import aptmc
-from aptmc.event_log import COMPLETED, EventLog, empty_log
-from aptmc.record import Record, empty_record
+from aptmc.record.event_log import COMPLETED, EventLog, empty_log
+from aptmc.record.record import Record, empty_record
 from aptmc.store import DiskStore
 from benchmarks.background import sample_for
 from benchmarks.memory import resident_megabytes

@@ -21,8 +21,8 @@ import aptmc
 from aptmc.diagnostics import effective_sample_size
 from aptmc.ladder import SWAP_RATE
 from aptmc.models import gamma_mixture
-from aptmc.result import Settings
-from aptmc.tuning import powers
+from aptmc.result.run import Settings
+from aptmc.warmup import power_ladders
 from experiments.known_targets import densities, simulators
 from experiments.known_targets.quantities import Floats, Quantity, Sums, effective_draws
 from experiments.known_targets.target import PROCESSORS, Target
@@ -150,7 +150,7 @@ def _rates(target: Target, share: float, seed: int) -> tuple[Floats, npt.NDArray
     if isinstance(target.problem, aptmc.Abc):
         excused[-1] = finite_share(target.problem) < SWAP_RATE - MARGIN
     elif rates.size > 1:
-        length = sum(powers.distance(rate) for rate in rates)
+        length = sum(power_ladders.distance(rate) for rate in rates)
         now, with_one_less = (2.0 * ndtr(-0.5 * length / (rates.size - less)) for less in (0, 1))
         is_best = abs(now - SWAP_RATE) < abs(with_one_less - SWAP_RATE)
         excused[:] = now > SWAP_RATE + 0.5 * MARGIN and is_best

@@ -132,9 +132,9 @@ def draw_live_view(folder: Path) -> None:
         )
         with handle:
             time.sleep(LIVE_SECONDS)
-            glance = Look(store).glance
+            live = Look(store).live
     console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True)
-    console.print(picture(glance))
+    console.print(picture(live))
     # Fonts from elsewhere would be requests that leave the page.
     form = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     text = console.export_svg(title="aptmc watch run.zarr", code_format=form)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import time
@@ -11,15 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tools.compiled_sources import source_hash
+
 ROOT = Path(__file__).resolve().parents[1]
 CACHES = ROOT / ".cache" / "numba"
 ONE_DAY = 24 * 60 * 60
-
-
-def source_hash() -> str:
-    """The state of the sources. The Makefile computes the same."""
-    paths = sorted((ROOT / "src" / "aptmc").rglob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
 
 def forget_old_caches(current: Path) -> None:

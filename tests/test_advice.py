@@ -10,9 +10,9 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.advice import Advice, VitalSigns, advise
 from aptmc.diagnostics import summarise
 from aptmc.models import normal
+from aptmc.result.advice import Advice, VitalSigns, advise
 
 GOOD = VitalSigns(
     kind="powers",

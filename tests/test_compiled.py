@@ -15,7 +15,7 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 
 import aptmc
-from aptmc.backends.events import run_until
+from aptmc.backends.virtual.loop import run_until
 
 # In a compiled function's name: the number by which its process tells it from others.
 NUMBER = re.compile(r"B\dv\d+")

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aptmc
-from aptmc.backends.session import Outcome
-from aptmc.chain import INFO_LENGTH
-from aptmc.record import NOBODY, empty_record
+from aptmc.problem.state import INFO_LENGTH
+from aptmc.record.record import NOBODY, empty_record
+from aptmc.session.session import Outcome
 from tests.support.sessions import all_draws, make_session, same
 
 

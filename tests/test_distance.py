@@ -17,7 +17,7 @@ from scipy import stats
 from aptmc.compiled import is_compiled
 from aptmc.distance import log_supremum, p_norm, scales_from_prior
 from aptmc.errors import InputError
-from aptmc.problem.prior import Prior
+from aptmc.problem.prior.prior import Prior
 
 ORDERS = [1.0, 1.5, 2.0, 3.0, 40.0, math.inf]
 WEIGHTS = [None, (1.0, 0.25, 3.0)]

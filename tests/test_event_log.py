@@ -10,8 +10,8 @@ import pytest
 
 import aptmc
 from aptmc.clock import ManualClock
-from aptmc.event_log import COMPLETED, TAKEN, empty_log, events_in, log_event
-from aptmc.record import empty_record
+from aptmc.record.event_log import COMPLETED, TAKEN, empty_log, events_in, log_event
+from aptmc.record.record import empty_record
 from aptmc.store import MemoryStore
 from tests.support import targets
 from tests.support.sessions import all_draws, make_session, same

@@ -14,10 +14,10 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.chain import INFO_LENGTH, STATUS
 from aptmc.clock import ManualClock
 from aptmc.errors import StopReason
 from aptmc.keys import MOVE, START
+from aptmc.problem.state import INFO_LENGTH, STATUS
 from tests.support.mistakes import (
     LIMIT,
     PRIOR,

@@ -10,12 +10,12 @@ import pytest
 from numba import njit
 
 import aptmc
-from aptmc.backends.build import build_session
-from aptmc.chain import INFO_LENGTH, STATUS
 from aptmc.clock import ManualClock
 from aptmc.errors import StopReason
 from aptmc.keys import MOVE
 from aptmc.models import normal
+from aptmc.problem.state import INFO_LENGTH, STATUS
+from aptmc.session.build import build_session
 from aptmc.store import MemoryStore
 from tests.support.failing_simulators import (
     BACKENDS,

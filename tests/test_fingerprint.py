@@ -11,7 +11,7 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.fingerprint import checksum, fingerprint
+from aptmc.problem.fingerprint import checksum, fingerprint
 
 SOURCE = """
     import math

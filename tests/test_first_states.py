@@ -13,8 +13,8 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.chain import log_prior_column, value_column
-from aptmc.first_states import SCOUTS, START_CAP, first_states
+from aptmc.problem.state import log_prior_column, value_column
+from aptmc.session.first_states import SCOUTS, START_CAP, first_states
 
 PRIOR = aptmc.Prior(theta=stats.norm(0, math.sqrt(5)))
 LADDERS = {

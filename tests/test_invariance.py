@@ -13,11 +13,11 @@ from scipy import stats
 
 import aptmc
 from aptmc.backends import VirtualTime, events
-from aptmc.backends.session import Outcome
 from aptmc.compiled import compiled
-from aptmc.coordinator import ALL_POOLS, exchange_round
+from aptmc.coordinator.transitions import ALL_POOLS, exchange_round
 from aptmc.keys import open_streams
 from aptmc.problem.weights import power_log_weight
+from aptmc.session.session import Outcome
 from tests.support import targets
 from tests.support.sessions import PROBLEM, make_session
 from tests.support.statistical import FALSE_ALARM, follows

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import aptmc
-from aptmc.report import report
+from aptmc.result.report import report
 from tests.support import seen
 from tests.support.browser import visit
 

@@ -14,8 +14,8 @@ from aptmc.backends import VirtualTime
 from aptmc.clock import ManualClock
 from aptmc.errors import InputError
 from aptmc.store import Draws
-from aptmc.tuning.proposals import best_acceptance
 from aptmc.warmup import Round
+from aptmc.warmup.proposals import best_acceptance
 from aptmc.warmup.tuner import settled
 from tests.backends.contract import eventually
 from tests.support import targets

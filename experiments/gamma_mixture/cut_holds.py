@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 import aptmc
-from aptmc.backends.build import build_session
-from aptmc.backends.events import Hold, hold_model
-from aptmc.chain import INFO_LENGTH, Move
+from aptmc.backends.virtual.loop import Hold, hold_model
 from aptmc.compiled import FloatTable, compiled, compiled_like
-from aptmc.coordinator import Coordinator, complete, take_next
+from aptmc.coordinator.transitions import Coordinator, complete, take_next
 from aptmc.exchange.rules import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
-from aptmc.record import Record
+from aptmc.problem.state import INFO_LENGTH, Move
+from aptmc.record.record import Record
+from aptmc.session.build import build_session
 from aptmc.store import MemoryStore
 from experiments.gamma_mixture.samplers import LADDER, STEP, hold_time, problem
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         Rule,
         RungParity,
     )
-    from aptmc.handle import RunHandle
     from aptmc.kernels import Mixture, OneHit, RandomWalk, Slice
     from aptmc.keys import Key
     from aptmc.ladder import AutoLadder, Ladder
@@ -41,10 +40,9 @@ if TYPE_CHECKING:
     from aptmc.pools import Paired, Partitioned, Shared
     from aptmc.problem import Abc, Power, Prior, Tempered
     from aptmc.rejection_sampling import rejection
-    from aptmc.result import Run
-    from aptmc.run import resume, sample, start
+    from aptmc.result.run import Run
+    from aptmc.sampling import RunHandle, open, replay, resume, sample, start
     from aptmc.schedule import Anytime, Synchronous, Uncorrected
-    from aptmc.stored import open, replay
 
 _HOME = {
     "backends": ("Dask", "Futures", "InProcess", "Processes", "Ray", "VirtualTime"),
@@ -69,7 +67,6 @@ _HOME = {
         "Rule",
         "RungParity",
     ),
-    "handle": ("RunHandle",),
     "kernels": ("Mixture", "OneHit", "RandomWalk", "Slice"),
     "keys": ("Key",),
     "ladder": ("AutoLadder", "Ladder"),
@@ -78,9 +75,8 @@ _HOME = {
     "problem": ("Abc", "Power", "Prior", "Tempered"),
     "rejection_sampling": ("rejection",),
     "result": ("Run",),
-    "run": ("resume", "sample", "start"),
+    "sampling": ("RunHandle", "open", "replay", "resume", "sample", "start"),
     "schedule": ("Anytime", "Synchronous", "Uncorrected"),
-    "stored": ("open", "replay"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

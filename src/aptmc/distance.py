@@ -20,7 +20,7 @@ from aptmc.checks import numbers, whole_number
 from aptmc.compiled import Floats, compiled
 from aptmc.errors import InputError
 from aptmc.keys import check_seed
-from aptmc.problem.prior import Prior
+from aptmc.problem.prior.prior import Prior
 
 Distance = Callable[[Any, Any], float]
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -9,13 +9,13 @@ from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
 
-from aptmc.chain import value_column
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, compiled_like, pointer_to
 from aptmc.errors import InputError, MoveFailed
 from aptmc.kernels.priors import prior_functions
 from aptmc.keys import REJECTION, Key, Streams, check_seed, open_streams, rewind
 from aptmc.problem import Abc
+from aptmc.problem.state import value_column
 from aptmc.processors import processors_available
 
 BLOCK = 10_000  # simulations between two looks at what has been found

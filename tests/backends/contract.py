@@ -17,12 +17,12 @@ from numba import njit
 
 import aptmc
 from aptmc import start
-from aptmc.backends.build import build_session
-from aptmc.backends.control import Control
-from aptmc.backends.replay import replay
 from aptmc.errors import RunFailed, StopReason
-from aptmc.event_log import COMPLETED, TAKEN, Events
 from aptmc.keys import MOVE
+from aptmc.record.event_log import COMPLETED, TAKEN, Events
+from aptmc.session.build import build_session
+from aptmc.session.control import Control
+from aptmc.session.replay import replay
 from aptmc.store import MemoryStore
 from tests.support import simulators
 from tests.support.sessions import same

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import aptmc
-from aptmc.backends.control import Control
+from aptmc.session.control import Control
 from tests.backends.contract import LONG, MOVES, Contract, RaisesInTheEnd, eventually
 
 
@@ -19,8 +19,8 @@ class ProcessContract(Contract):
         """How long workers need to start is not known, so the end comes nearer when they have."""
         control = Control()
 
-        def spend(shift):
-            shift.until = shift.clock.now()
+        def spend(loop):
+            loop.until = loop.clock.now()
 
         def watch():
             try:

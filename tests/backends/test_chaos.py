@@ -11,9 +11,9 @@ from collections import deque
 import numpy as np
 import pytest
 
-from aptmc.backends.local_workforce import LocalWorkforce
+from aptmc.backends.processes.workforce import LocalWorkforce
 from aptmc.errors import RunFailed
-from aptmc.event_log import COMPLETED, Events
+from aptmc.record.event_log import COMPLETED, Events
 from tests.support.chaos import (
     MOST_ERRORS,
     assert_unharmed,

@@ -21,11 +21,11 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.backends.build import build_session
-from aptmc.backends.control import Control
 from aptmc.clock import Clock
-from aptmc.handle import Prepared, RunHandle
-from aptmc.result import Settings
+from aptmc.result.run import Settings
+from aptmc.sampling.handle import Prepared, RunHandle
+from aptmc.session.build import build_session
+from aptmc.session.control import Control
 from aptmc.store import MemoryStore
 from tests.support.statistical import FALSE_ALARM
 

@@ -175,18 +175,18 @@ def test_libraries_in_workers_start_no_threads_and_the_search_path_is_the_users(
     notes = tmp_path / "notes"
     run_until(problem=simulators.problem(simulators.Surroundings(notes)))
     command, threads, path = notes.read_text().splitlines()
-    assert "worker_main" not in command  # a copy of the nursery
+    assert "worker_main" not in command  # a copy of the fork server
     assert threads == "1"
     assert path == "/somewhere"
     assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
 def test_a_problem_that_starts_threads_gets_fresh_processes(tmp_path, monkeypatch):
-    """A copy of a process with threads is not sound, so the nursery must not make one."""
+    """A copy of a process with threads is not sound, so the fork server must not make one."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "with_a_thread.py").write_text(WITH_A_THREAD)
-    # Here its thread is not wanted: the functions are imported by name in the nursery.
+    # Here its thread is not wanted: the functions are imported by name in the fork server.
     here = ModuleType("with_a_thread")
     here.InCompany = type("InCompany", (simulators.Surroundings,), {"__module__": here.__name__})
     monkeypatch.setitem(sys.modules, here.__name__, here)

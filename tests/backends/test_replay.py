@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import aptmc
-from aptmc.backends.replay import replay
 from aptmc.clock import ManualClock
 from aptmc.errors import RunFailed
-from aptmc.event_log import TAKEN
+from aptmc.record.event_log import TAKEN
+from aptmc.session.replay import replay
 from tests.backends.contract import (
     LADDER,
     damaged,

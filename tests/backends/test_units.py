@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 import aptmc
-from aptmc.backends.units import (
+from aptmc.backends.workers.trials import (
     LONG_UNIT,
     SHORTEST_UNIT,
     UNIT_PER_PROCESSOR,
-    can_queue_ahead,
     measure_units,
 )
-from aptmc.backends.wire import Reply
-from aptmc.chain import INFO_LENGTH
+from aptmc.backends.workers.wire import Reply
 from aptmc.errors import MoveFailed
 from aptmc.keys import PILOT
-from aptmc.moves import Outcome
+from aptmc.problem.state import INFO_LENGTH
+from aptmc.session.orders import Outcome
+from aptmc.session.units import can_queue_ahead
 from tests.backends.contract import (
     LADDER,
     begin,

@@ -8,7 +8,7 @@ from numba import njit
 
 import aptmc
 from aptmc.backends import VirtualTime
-from aptmc.record import NOBODY
+from aptmc.record.record import NOBODY
 from tests.support import targets
 from tests.support.sessions import all_draws, make_session, same
 

@@ -15,9 +15,9 @@ from select import select
 import pytest
 
 import aptmc
-from aptmc.backends.local_workforce import LocalWorkforce
-from aptmc.backends.nursery import pack
-from aptmc.backends.wire import Wire
+from aptmc.backends.processes.fork_server import pack
+from aptmc.backends.processes.workforce import LocalWorkforce
+from aptmc.backends.workers.wire import Wire
 from aptmc.clock import WallClock
 from aptmc.errors import StopReason
 from tests.backends.contract import begin, eventually, make_session, same_when_replayed
@@ -63,13 +63,13 @@ def test_a_worker_killed_in_mid_move_is_replaced_and_its_move_computed_again(tmp
     assert same_when_replayed(run)
 
 
-def test_the_nursery_may_die_too():
+def test_the_fork_server_may_die_too():
     with begin(on=TWO) as handle:
         eventually(lambda: completed(handle) >= 20)
         eventually(lambda: all(worker.process for worker in handle.inspect().workers))
         before = {worker.process for worker in handle.inspect().workers}
-        (nursery,) = {parent_of(process) for process in before}
-        os.kill(nursery, signal.SIGKILL)
+        (fork_server,) = {parent_of(process) for process in before}
+        os.kill(fork_server, signal.SIGKILL)
         eventually(
             lambda: before.isdisjoint({worker.process for worker in handle.inspect().workers})
         )
@@ -104,7 +104,7 @@ def test_a_move_begins_when_its_worker_is_ready():
         assert worker.since == reply.ended < math.inf
 
 
-def test_a_reply_and_the_death_of_the_nursery_may_come_together():
+def test_a_reply_and_the_death_of_the_fork_server_may_come_together():
     """Whoever takes the place of the one that replied is given the next order."""
     with workforce_and_order() as (workforce, order):
         heard = []
@@ -119,7 +119,7 @@ def test_a_reply_and_the_death_of_the_nursery_may_come_together():
         workforce.order(worker, order)
         eventually(lambda: worker.connection.poll(0))
         workforce._popen.kill()
-        eventually(lambda: select([workforce._nursery], [], [], 0.0)[0])
+        eventually(lambda: select([workforce._fork_server], [], [], 0.0)[0])
         ((successor, first),) = listen()
         heard.clear()
         workforce.order(successor, order)
@@ -285,7 +285,7 @@ def running(folder, text, **options):
 def test_a_signal_ends_a_script_with_the_result_so_far(number, reason, tmp_path):
     with running(tmp_path, UNTIL_A_SIGNAL) as script:
         eventually(script.has_moved)
-        # The script, the nursery, two workers and their sleepers.
+        # The script, the fork server, two workers and their sleepers.
         assert len(script.processes()) == 6
         script.process.send_signal(number)
         first, *in_flight = script.output()

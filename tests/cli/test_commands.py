@@ -12,13 +12,13 @@ import pytest
 
 import aptmc
 from aptmc.__about__ import __version__
-from aptmc.backends.control import WorkerStatus
 from aptmc.cli import main, watching
 from aptmc.cli.main import DIFFERENT, FAILED, GOOD, INTERRUPTED, MISUSED
 from aptmc.clock import time_of_day
 from aptmc.errors import StopReason
-from aptmc.status import STATUS, Status, read_status, remove_status, write_status
-from aptmc.stored import Replay
+from aptmc.sampling.status import STATUS, Status, read_status, remove_status, write_status
+from aptmc.sampling.stored import Replay
+from aptmc.session.control import WorkerStatus
 from tests.support import seen
 
 COMMANDS = (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import aptmc
-from aptmc.cli import looking, main, running
+from aptmc.cli import main, running, stored_runs
 from aptmc.cli.main import FAILED, GOOD, INTERRUPTED, MISUSED
 from aptmc.errors import StopReason
 from tests.support import seen
@@ -118,7 +118,7 @@ def test_an_interruption_at_any_other_time_too(monkeypatch: pytest.MonkeyPatch) 
     def interrupt(_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(looking, "summary", interrupt)
+    monkeypatch.setattr(stored_runs, "summary", interrupt)
     assert main(["summary", "run.zarr"]) == INTERRUPTED
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import aptmc
-from aptmc.coordinator import ALL_POOLS, exchange_round
+from aptmc.coordinator.transitions import ALL_POOLS, exchange_round
 from aptmc.exchange.rules import Waiting
 from aptmc.keys import EXCHANGE, Key, open_streams
 from aptmc.problem.weights import tolerance_log_weight
@@ -124,7 +124,7 @@ class CloserFirst(aptmc.Rule):
 
 def test_a_greedy_assignment_is_caught():
     rule = CloserFirst()
-    from aptmc.backends.build import _compiled_rule
+    from aptmc.session.build import _compiled_rule
 
     compiled = type("Compiled", (), {"choose_pairs": staticmethod(_compiled_rule(rule))})()
     _, _, held = reassigned(compiled)

@@ -10,11 +10,11 @@ import pytest
 
 import aptmc
 from aptmc.clock import ManualClock
-from aptmc.coordinator import ALL_POOLS, coordinator, exchange_round
+from aptmc.coordinator.transitions import ALL_POOLS, coordinator, exchange_round
 from aptmc.exchange.rules import neighbours
 from aptmc.keys import open_streams
 from aptmc.problem.weights import power_log_weight
-from aptmc.record import empty_record
+from aptmc.record.record import empty_record
 
 # --- rules of one's own ---------------------------------------------------------------------------
 

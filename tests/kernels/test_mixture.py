@@ -10,9 +10,9 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.chain import ACCEPTED, INFO_LENGTH, STATUS, WORK
 from aptmc.errors import InputError
 from aptmc.keys import Key
+from aptmc.problem.state import ACCEPTED, INFO_LENGTH, STATUS, WORK
 from tests.support.statistical import FALSE_ALARM, follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.3])

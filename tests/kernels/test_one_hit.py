@@ -14,10 +14,10 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.chain import ACCEPTED, FAILURES, INFO_LENGTH, SIMULATIONS, WORK
 from aptmc.kernels import proposals
 from aptmc.kernels.one_hit import CAP
 from aptmc.keys import Key
+from aptmc.problem.state import ACCEPTED, FAILURES, INFO_LENGTH, SIMULATIONS, WORK
 from tests.support.statistical import FALSE_ALARM
 
 OBSERVED = 3.0

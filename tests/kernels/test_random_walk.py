@@ -8,10 +8,10 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.chain import INFO_LENGTH, accepts
 from aptmc.compiled import is_compiled
 from aptmc.kernels import random_walk
 from aptmc.keys import Key
+from aptmc.problem.state import INFO_LENGTH, accepts
 from tests.support.statistical import follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.3, 0.0])

@@ -10,11 +10,11 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.chain import ACCEPTED, INFO_LENGTH, STATUS, WORK
 from aptmc.compiled import is_compiled
 from aptmc.errors import InputError
 from aptmc.kernels import slice as slice_module
 from aptmc.keys import Key
+from aptmc.problem.state import ACCEPTED, INFO_LENGTH, STATUS, WORK
 from tests.support.statistical import follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.3, 0.0])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from aptmc.compiled import FloatTable, Integers
-from aptmc.problem.densities import Family, log_densities, log_density
-from aptmc.problem.families import encode, known_families, named_parameters
+from aptmc.problem.prior.families import encode, known_families, named_parameters
+from aptmc.problem.prior.log_densities import Family, log_densities, log_density
 
 SHAPES = st.floats(0.05, 50.0)
 INTERVALS = st.tuples(st.floats(-8.0, 8.0), st.floats(0.1, 5.0)).map(lambda p: (p[0], sum(p)))

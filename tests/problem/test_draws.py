@@ -15,9 +15,9 @@ from scipy import stats
 import aptmc.compiled
 from aptmc.errors import InputError
 from aptmc.problem import draws
-from aptmc.problem.densities import Family
-from aptmc.problem.families import encode, known_families
-from aptmc.problem.prior import Prior
+from aptmc.problem.prior.families import encode, known_families
+from aptmc.problem.prior.log_densities import Family
+from aptmc.problem.prior.prior import Prior
 from tests.support.statistical import follows
 
 SIZE = 20_000

@@ -18,7 +18,7 @@ from scipy import stats
 
 from aptmc.errors import InputError
 from aptmc.problem import densities
-from aptmc.problem.prior import Prior
+from aptmc.problem.prior.prior import Prior
 
 MARGINALS = {
     "rate": stats.gamma(2, scale=0.5),
@@ -216,7 +216,7 @@ def test_repr_is_the_call_that_made_it() -> None:
 
 def test_importing_the_prior_does_not_import_scipy_stats() -> None:
     # It takes most of a second.
-    script = "import sys, aptmc.problem.prior; print('scipy.stats' in sys.modules)"
+    script = "import sys, aptmc.problem.prior.prior; print('scipy.stats' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     answer = subprocess.run(
         [sys.executable, "-c", script], env=environment, check=True, capture_output=True, text=True

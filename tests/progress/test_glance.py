@@ -9,8 +9,8 @@ import pytest
 
 from aptmc.diagnostics import effective_sample_size
 from aptmc.progress import Sketch
-from aptmc.progress.glance import MOST_ROWS
-from aptmc.record import Record, empty_record
+from aptmc.progress.live import MOST_ROWS
+from aptmc.record.record import Record, empty_record
 
 ROWS = 1000
 RHO = 0.8  # from one draw to the next

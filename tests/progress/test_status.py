@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import aptmc
-from aptmc import handle
 from aptmc.cli.watching import Look
-from aptmc.status import STATUS, read_status
+from aptmc.sampling import handle
+from aptmc.sampling.status import STATUS, read_status
 from aptmc.store import being_written
 from tests.backends.contract import eventually
 from tests.support import seen
@@ -48,8 +48,8 @@ def test_a_run_tells_what_its_workers_do_and_takes_the_note_away(
     assert worker.rung in range(4)
     assert (status.round, status.budget) == (None, PATIENCE)
     assert 0.0 < status.elapsed < PATIENCE
-    assert look.glance.elapsed > 0.0
-    assert look.glance.workers[0].process == worker.process
+    assert look.live.elapsed > 0.0
+    assert look.live.workers[0].process == worker.process
     assert not (store / STATUS).exists()
     assert not being_written(store)
     assert Look(store).last_words == "stopped on request"

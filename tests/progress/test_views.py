@@ -13,8 +13,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from aptmc.backends.control import WorkerStatus
-from aptmc.progress import Glance, choose_view
+from aptmc.progress import LiveState, choose_view
 from aptmc.progress.views import (
     LONG,
     MOST_WORKERS,
@@ -26,13 +25,14 @@ from aptmc.progress.views import (
     one_line,
     picture,
 )
+from aptmc.session.control import WorkerStatus
 
 WORKERS = [
     WorkerStatus(0, 4711, 2, 1, 0.3),
     WorkerStatus(1, 4712, None, None, 0.0),
     WorkerStatus(2, 4713, 5, 0, LONG + 12.0),
 ]
-SAMPLING = Glance(
+SAMPLING = LiveState(
     elapsed=312.0,
     budget=600.0,
     unit="s",
@@ -59,9 +59,9 @@ class Terminal(io.StringIO):
         return True
 
 
-def rendered(glance: Glance, width: int) -> list[str]:
+def rendered(live: LiveState, width: int) -> list[str]:
     console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
-    console.print(picture(glance))
+    console.print(picture(live))
     return console.export_text().splitlines()
 
 
@@ -76,9 +76,9 @@ def test_one_line_says_it_all() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
-@pytest.mark.parametrize("glance", [SAMPLING, WARMING_UP, NOTHING], ids=["some", "warm", "none"])
-def test_a_picture_keeps_to_its_width(glance: Glance, width: int) -> None:
-    lines = rendered(glance, width)
+@pytest.mark.parametrize("live", [SAMPLING, WARMING_UP, NOTHING], ids=["some", "warm", "none"])
+def test_a_picture_keeps_to_its_width(live: LiveState, width: int) -> None:
+    lines = rendered(live, width)
     assert lines
     assert max(map(cell_len, lines)) <= width
 
@@ -110,8 +110,8 @@ def test_many_workers_are_counted() -> None:
 
 
 def test_an_infinite_tolerance_and_a_full_bar() -> None:
-    glance = SAMPLING._replace(levels=(0.25, math.inf), swap_rates=np.array([1.0]))
-    assert ladder_text(glance) == "0.25 ▕█▏ ∞  swap rates 1.00 to 1.00"
+    live = SAMPLING._replace(levels=(0.25, math.inf), swap_rates=np.array([1.0]))
+    assert ladder_text(live) == "0.25 ▕█▏ ∞  swap rates 1.00 to 1.00"
 
 
 @pytest.mark.parametrize(

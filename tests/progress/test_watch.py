@@ -8,30 +8,30 @@ import numpy as np
 import pytest
 
 import aptmc
-from aptmc import handle
-from aptmc.backends.control import Control, Crew
-from aptmc.progress import Glance, View
+from aptmc.progress import LiveState, View
+from aptmc.sampling import handle
+from aptmc.session.control import Control, RunningProcessors
 from tests.support import seen
 from tests.support.virtual_workforce import SetClock
 
-CREW = Crew(0.0, np.zeros(1))
+CREW = RunningProcessors(0.0, np.zeros(1))
 
 
 class Album(View):
-    """Keeps every glance, and looks whenever it can."""
+    """Keeps every live, and looks whenever it can."""
 
     period = 0.0
 
     def __init__(self) -> None:
         self.begun: list[tuple[float, str]] = []
-        self.glances: list[Glance] = []
+        self.glances: list[LiveState] = []
         self.last_words: list[str] = []
 
     def begin(self, budget: float, unit: str) -> None:
         self.begun.append((budget, unit))
 
-    def show(self, glance: Glance) -> None:
-        self.glances.append(glance)
+    def show(self, live: LiveState) -> None:
+        self.glances.append(live)
 
     def close(self, last_words: str) -> None:
         self.last_words.append(last_words)
@@ -49,15 +49,15 @@ def test_a_watched_run_shows_its_rounds_and_then_its_draws(album: Album) -> None
     run = seen.sample(ladder="auto", kernel="auto", schedule=None, budget=8000.0, progress=True)
     assert album.begun == [(8000.0, "unit")]
     assert album.last_words == ["the budget was spent"]
-    rounds = [glance.round for glance in album.glances]
+    rounds = [live.round for live in album.glances]
     switch = rounds.index(None)
     assert rounds[:switch] == sorted(rounds[:switch])
     assert rounds[0] == 1
     assert rounds[switch - 1] == album.glances[0].rounds == 10
     assert set(rounds[switch:]) == {None}
-    shares = [glance.share for glance in album.glances]
+    shares = [live.share for live in album.glances]
     assert shares == sorted(shares)
-    draws = [glance.draws for glance in album.glances[switch:]]
+    draws = [live.draws for live in album.glances[switch:]]
     assert draws == sorted(draws)
     assert len(set(draws)) > 1
     last = album.glances[-1]
@@ -116,8 +116,8 @@ class Duty:
         self.clock, self.takes = clock, takes
         self.times: list[float] = []
 
-    def __call__(self, crew: Crew) -> None:
-        assert crew is CREW
+    def __call__(self, processors: RunningProcessors) -> None:
+        assert processors is CREW
         self.times.append(self.clock.time)
         self.clock.time += self.takes
 
@@ -155,7 +155,7 @@ def test_a_duty_that_fails_is_not_hidden() -> None:
     clock = SetClock(0.0)
     control = Control(clock)
 
-    def fail(_crew: Crew) -> None:
+    def fail(_crew: RunningProcessors) -> None:
         raise OSError("the disk is full")
 
     control.regularly(1.0, fail)

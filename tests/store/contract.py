@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aptmc.event_log import COMPLETED, TAKEN, EventLog, Events, empty_log, log_event
-from aptmc.record import EXCHANGE_MOVE, LOCAL_MOVE, Record, empty_record, write
+from aptmc.record.event_log import COMPLETED, TAKEN, EventLog, Events, empty_log, log_event
+from aptmc.record.record import EXCHANGE_MOVE, LOCAL_MOVE, Record, empty_record, write
 from aptmc.store import Draws, Store
 
 CHAINS, WIDTH, ROWS = 4, 3, 64

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aptmc
-from aptmc.archive import KNOWN, from_json, to_json
 from aptmc.exchange import Rule
+from aptmc.result.archive import KNOWN, from_json, to_json
 
 RULES = [
     None, aptmc.Alternating(), aptmc.RandomParity(rounds=3), aptmc.OneRandomPair(),

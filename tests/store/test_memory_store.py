@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aptmc.event_log import empty_log
+from aptmc.record.event_log import empty_log
 from aptmc.store import Draws, MemoryStore
 from tests.store.contract import (
     CHAINS,

@@ -12,10 +12,10 @@ import zarr
 
 import aptmc
 from aptmc import start
-from aptmc.comparison import Comparison
 from aptmc.errors import RunFailed
-from aptmc.event_log import empty_log
-from aptmc.record import empty_record, write
+from aptmc.record.event_log import empty_log
+from aptmc.record.record import empty_record, write
+from aptmc.result.compare import Comparison
 from aptmc.store import table
 from tests.backends.contract import eventually
 from tests.support import simulators

@@ -24,16 +24,16 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.backends.build import build_session
-from aptmc.backends.checkpoint import Snapshot, restore, snapshot
-from aptmc.backends.control import Control
-from aptmc.backends.pick_up import MOST_STANDING_STILL
-from aptmc.backends.shift import Shift
-from aptmc.backends.units import Units
-from aptmc.chain import ACCEPTED, WORK, accepts
+from aptmc.backends.workers.loop import WorkerLoop
+from aptmc.backends.workers.pick_up import MOST_STANDING_STILL
 from aptmc.compiled import at_speed
 from aptmc.diagnostics import effective_sample_size
 from aptmc.kernels import Kernel
+from aptmc.problem.state import ACCEPTED, WORK, accepts
+from aptmc.session.build import build_session
+from aptmc.session.control import Control
+from aptmc.session.snapshot import Snapshot, restore, snapshot
+from aptmc.session.units import Units
 from aptmc.store import MemoryStore
 from aptmc.store.checked import decode, encode
 from tests.support.statistical import FALSE_ALARM
@@ -167,8 +167,8 @@ class Workers:
         control = Control(clock)
         if request is not None:
             control.regularly(0.01, request)
-        shift = Shift(session, time, 1e6, control, workforce, one_step, clock.now())
-        usage = shift.run()
+        loop = WorkerLoop(session, time, 1e6, control, workforce, one_step, clock.now())
+        usage = loop.run()
         assert usage.failure is None
         assert usage.elapsed == pytest.approx(time)
         session.flush()
@@ -224,10 +224,10 @@ def test_a_move_that_hung_does_not_hold_up_the_run_for_long():
 def test_a_worker_that_is_asked_to_go_while_the_clock_stands_still_computes_its_moves_first():
     workers, asked = Workers(), []
 
-    def remove_one(shift):
+    def remove_one(loop):
         if not asked:
-            assert not shift.has_begun
-            asked.append(shift.remove_worker())
+            assert not loop.has_begun
+            asked.append(loop.remove_worker())
 
     workers.run(MEAN_TIME)
     workers.saved.arrays["under_way"][:, 2] = [1.5, 0.5]

@@ -14,11 +14,11 @@ from scipy import stats
 
 import aptmc
 from aptmc import start
-from aptmc.backends.build import build_session
-from aptmc.backends.replay import replay
-from aptmc.event_log import COMPLETED, TAKEN
 from aptmc.kernels.base import STEPS
 from aptmc.models import normal
+from aptmc.record.event_log import COMPLETED, TAKEN
+from aptmc.session.build import build_session
+from aptmc.session.replay import replay
 from aptmc.store import MemoryStore
 from tests.support.sessions import all_draws, same
 from tests.support.statistical import FALSE_ALARM

@@ -18,13 +18,13 @@ import numpy as np
 from scipy import stats
 
 import aptmc
-from aptmc.chain import INFO_LENGTH, Move
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, compiled_like, pointer_to
-from aptmc.coordinator import Coordinator, catch_up, complete, take_next
+from aptmc.coordinator.transitions import Coordinator, catch_up, complete, take_next
 from aptmc.exchange.rules import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
-from aptmc.record import NOBODY, Record
+from aptmc.problem.state import INFO_LENGTH, Move
+from aptmc.record.record import NOBODY, Record
 from tests.support.sessions import make_session
 from tests.support.statistical import FALSE_ALARM, follows
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from aptmc.backends.cluster.dispatch import Dispatch, Lost, Seat
 from aptmc.backends.cluster.task import DONE, READY, UNKNOWN, _head
-from aptmc.moves import Outcome
+from aptmc.session.orders import Outcome
 
 
 class Sent(NamedTuple):

@@ -8,7 +8,9 @@ from typing import Any
 from scipy import stats
 
 import aptmc
-from aptmc.run import sample as sample_now  # also where a test puts another in its place
+from aptmc.sampling.calls import (
+    sample as sample_now,  # also where a test puts another in its place
+)
 
 WORKERS, RUNGS, BUDGET = 2, 4, 400.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import aptmc
-from aptmc.backends.build import build_session
+from aptmc.session.build import build_session
 from aptmc.store import MemoryStore
 from tests.support import targets
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from aptmc.backends.wire import Reply
-from aptmc.backends.workforce import Worker
+from aptmc.backends.workers.wire import Reply
+from aptmc.backends.workers.workforce import Worker
 from aptmc.clock import Clock
 
 
@@ -22,23 +22,23 @@ class SetClock(Clock):
 class VirtualWorkforce:
     """Computes moves here; they take as long as `seconds(order)` says.
 
-    :param nursery: how long it takes before workers can be started
+    :param fork_server: how long it takes before workers can be started
     :param start: how long it takes, by processor, before a new worker is ready for orders
     """
 
-    def __init__(self, clock, mover, seconds, *, nursery=0.0, start=lambda processor: 0.0):
+    def __init__(self, clock, mover, seconds, *, fork_server=0.0, start=lambda processor: 0.0):
         self.clock, self.mover, self.seconds = clock, mover, seconds
         self.workers = {}
         self.waited = 0.0
         self.given_up = []  # keys of orders whose workers were ended
         self.joins, self.leaves, self.first = [], {}, 2  # times; by processor; of those who join
-        self._nursery = clock.now() + nursery
+        self._fork_server = clock.now() + fork_server
         self._start = start
         self._ready = {}  # by worker
 
-    def await_nursery(self, until, control):
-        self.clock.time = max(self.clock.time, min(self._nursery, until))
-        return self.clock.time >= self._nursery
+    def await_ready(self, until, control):
+        self.clock.time = max(self.clock.time, min(self._fork_server, until))
+        return self.clock.time >= self._fork_server
 
     def hire(self, processor):
         worker = self.workers[processor] = Worker(processor)

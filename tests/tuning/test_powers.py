@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aptmc.tuning import powers
+from aptmc.warmup import power_ladders
 
 RNG = np.random.default_rng(1)
 DIMENSION = 6
@@ -28,26 +28,28 @@ def exact_rate(colder: float, warmer: float) -> float:
 
 @pytest.mark.parametrize(("colder", "warmer"), [(1.0, 0.9), (1.0, 0.5), (0.5, 0.1)])
 def test_swap_rates_from_draws_are_those_of_swaps(colder, warmer):
-    rate = powers.swap_rate(log_likelihoods(colder), log_likelihoods(warmer), colder, warmer)
+    rate = power_ladders.swap_rate(log_likelihoods(colder), log_likelihoods(warmer), colder, warmer)
     # 400 draws of each rung are used.
     assert abs(rate - exact_rate(colder, warmer)) < 5 * 0.5 / math.sqrt(400)
 
 
 def test_a_swap_rate_needs_draws_of_both():
-    assert math.isnan(powers.swap_rate(np.empty(0), np.ones(3), 1.0, 0.5))
+    assert math.isnan(power_ladders.swap_rate(np.empty(0), np.ones(3), 1.0, 0.5))
 
 
 def test_states_without_likelihood_swap_never_to_a_colder_rung():
-    assert powers.swap_rate(np.zeros(4), np.full(4, -math.inf), 1.0, 0.0) == 0.0
+    assert power_ladders.swap_rate(np.zeros(4), np.full(4, -math.inf), 1.0, 0.0) == 0.0
 
 
 def test_distances_grow_as_rates_fall_and_add_up_for_a_gaussian_path():
     rates = [0.95, 0.6, 0.3, 0.05]
-    assert sorted(map(powers.distance, rates)) == [powers.distance(rate) for rate in rates]
-    assert powers.distance(1.0) == 0.0
+    assert sorted(map(power_ladders.distance, rates)) == [
+        power_ladders.distance(rate) for rate in rates
+    ]
+    assert power_ladders.distance(1.0) == 0.0
     # Powers at equal ratios of a Gaussian are at equal distances, and two steps are twice one.
-    one = powers.distance(exact_rate(1.0, 0.7))
-    two = powers.distance(exact_rate(1.0, 0.7**2))
+    one = power_ladders.distance(exact_rate(1.0, 0.7))
+    two = power_ladders.distance(exact_rate(1.0, 0.7**2))
     assert abs(two / one - 2.0) < 0.1
 
 
@@ -58,11 +60,11 @@ def found_after(rounds: int, target: float) -> tuple[list[float], list[float]]:
         values = [log_likelihoods(power, 2000) for power in ladder]
         rates = np.array(
             [
-                powers.swap_rate(values[i], values[i + 1], ladder[i], ladder[i + 1])
+                power_ladders.swap_rate(values[i], values[i + 1], ladder[i], ladder[i + 1])
                 for i in range(ladder.size - 1)
             ]
         )
-        ladder = np.array(powers.respaced(ladder, rates, target, fewest=2, most=40))
+        ladder = np.array(power_ladders.respaced(ladder, rates, target, fewest=2, most=40))
     exact = [exact_rate(colder, warmer) for colder, warmer in pairwise(ladder)]
     return ladder.tolist(), exact
 
@@ -78,9 +80,9 @@ def test_neighbours_of_a_respaced_ladder_swap_as_often_as_wanted(target):
 def test_the_number_of_rungs_keeps_its_bounds():
     rates = np.array([0.001, 0.001])
     ladder = np.array([1.0, 0.5, 0.0])
-    assert len(powers.respaced(ladder, rates, 0.4, fewest=2, most=5)) == 5
-    assert len(powers.respaced(ladder, np.ones(2), 0.4, fewest=4, most=40)) >= 2
-    assert powers.respaced(ladder, np.array([math.nan, 0.5]), 0.4, fewest=2, most=9) == (
+    assert len(power_ladders.respaced(ladder, rates, 0.4, fewest=2, most=5)) == 5
+    assert len(power_ladders.respaced(ladder, np.ones(2), 0.4, fewest=4, most=40)) >= 2
+    assert power_ladders.respaced(ladder, np.array([math.nan, 0.5]), 0.4, fewest=2, most=9) == (
         1.0,
         0.5,
         0.0,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aptmc.tuning import proposals
+from aptmc.warmup import proposals
 
 RNG = np.random.default_rng(3)
 TRUTH = np.array([[4.0, 1.8], [1.8, 1.0]])

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from aptmc.backends.control import Control
-from aptmc.backends.session import Session, Usage
+from aptmc.session.control import Control
+from aptmc.session.session import Session, Usage
 
 
 class Engine:

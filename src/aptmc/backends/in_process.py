@@ -7,11 +7,11 @@ from typing import final
 import numpy as np
 
 from aptmc.backends.base import Backend
-from aptmc.backends.control import Control, Crew
-from aptmc.backends.session import Overhead, Session, Usage
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import RunFailed, StopReason
-from aptmc.record import NOBODY
+from aptmc.record.record import NOBODY
+from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.session import Overhead, Session, Usage
 
 
 @final
@@ -69,7 +69,7 @@ class InProcess(Backend):
                     # deadlines are many: hold times would depend on each other, which is biased.
                     origin += session.progress.exchange_seconds - exchanging
                     until = max(now, min(until, called + budget - origin))
-                control.serve(Crew(now - began, np.array([busy])))
+                control.serve(RunningProcessors(now - began, np.array([busy])))
                 if control.stopped is not None:
                     stopped = control.stopped
                     break

@@ -10,7 +10,7 @@ from aptmc.cli.main import GOOD
 from aptmc.clock import duration
 from aptmc.errors import RunFailed
 from aptmc.models import lotka_volterra as model
-from aptmc.result import Run
+from aptmc.result.run import Run
 
 TOLERANCE = 1.0  # the paper's
 # Of the budget: on a machine that has other things to do, a quarter may not lead down to there.

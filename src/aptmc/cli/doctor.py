@@ -14,13 +14,13 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.archive import versions
 from aptmc.backends import Backend, Processes
 from aptmc.cli.main import FAILED, GOOD
 from aptmc.clock import WallClock, resolution
 from aptmc.diagnostics import effective_sample_size
 from aptmc.errors import RunFailed
 from aptmc.processors import processors_available
+from aptmc.result.archive import versions
 
 TOO_FAR = 5.0  # standard errors: a false alarm in a million
 FEWEST = 50.0  # effective draws: with fewer there is nothing to judge

@@ -10,10 +10,10 @@ from typing import Any
 
 import aptmc
 from aptmc.backends import Backend, Dask, Processes, Ray
-from aptmc.cli.finding import find_problem
 from aptmc.cli.main import GOOD, INTERRUPTED
+from aptmc.cli.named_problem import find_problem
 from aptmc.errors import InputError, StopReason
-from aptmc.result import Run
+from aptmc.result.run import Run
 
 
 def run(options: Namespace) -> int:

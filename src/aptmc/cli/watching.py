@@ -15,9 +15,9 @@ from aptmc.cli.main import GOOD
 from aptmc.cli.running import known
 from aptmc.clock import pause
 from aptmc.errors import StopReason
-from aptmc.progress import Glance, choose_view
-from aptmc.result import Run
-from aptmc.status import Status, read_status
+from aptmc.progress import LiveState, choose_view
+from aptmc.result.run import Run
+from aptmc.sampling.status import Status, read_status
 from aptmc.store import being_written
 from aptmc.store.disk import CHECKPOINTS
 from aptmc.warmup.tuner import ROUNDS
@@ -37,7 +37,7 @@ def watch(options: Namespace) -> int:
     last_words = "not watched any longer; the run goes on"
     try:
         while True:
-            view.show(look.glance)
+            view.show(look.live)
             if look.has_ended:
                 last_words = look.last_words
                 break
@@ -60,14 +60,14 @@ class Look:
         is_being_written = being_written(store)
         self.stamp = _stamp(store)
         self.run: Run
-        self._stored: Glance
+        self._stored: LiveState
         if before is not None and before.stamp == self.stamp:
             self.run, self._stored = before.run, before._stored
         else:
             self.run = aptmc.open(store)
-            self._stored = glance_at(self.run)
+            self._stored = live_state_of(self.run)
         status = read_status(store)
-        self.glance = self._stored if status is None else with_status(self._stored, status)
+        self.live = self._stored if status is None else with_status(self._stored, status)
         self.has_gone = not is_being_written and self.run.stopped is StopReason.STILL_RUNNING
 
     @property
@@ -92,21 +92,21 @@ def _stamp(store: Path) -> list[int]:
 
 def as_json(look: Look) -> dict[str, object]:
     """A look for programs."""
-    said = look.glance._asdict()
-    said["levels"] = [str(level) for level in look.glance.levels]
-    said["swap_rates"] = [known(rate) for rate in look.glance.swap_rates.tolist()]
-    said["workers"] = [worker._asdict() for worker in look.glance.workers]
+    said = look.live._asdict()
+    said["levels"] = [str(level) for level in look.live.levels]
+    said["swap_rates"] = [known(rate) for rate in look.live.swap_rates.tolist()]
+    said["workers"] = [worker._asdict() for worker in look.live.workers]
     stopped = "gone" if look.has_gone else look.run.stopped.name.lower()
     return {"stopped": stopped} | {name: known(value) for name, value in said.items()}
 
 
-def glance_at(run: Run) -> Glance:
+def live_state_of(run: Run) -> LiveState:
     """What a stored run shows, as it was at its last checkpoint."""
     rounds = run.warmup_rounds
     is_warming_up = run.completions == 0 and bool(rounds)
     effective = [row.ess for row in run.summary().values()]
     warmup = sum(part.elapsed for part in rounds)
-    return Glance(
+    return LiveState(
         elapsed=run.elapsed + warmup,
         budget=run.settings.budget,
         unit=run.settings.on.time_unit,
@@ -122,14 +122,14 @@ def glance_at(run: Run) -> Glance:
     )
 
 
-def with_status(glance: Glance, status: Status) -> Glance:
+def with_status(live: LiveState, status: Status) -> LiveState:
     """The same with what the run has told since."""
-    glance = glance._replace(
+    live = live._replace(
         workers=status.workers,
         round=status.round,
         rounds=status.rounds,
         silence=status.age,
     )
-    if glance.unit == "s":
-        return glance._replace(elapsed=status.elapsed, budget=status.budget)
-    return glance
+    if live.unit == "s":
+        return live._replace(elapsed=status.elapsed, budget=status.budget)
+    return live

@@ -1,4 +1,4 @@
-"""The statistic by which two chains swap (Algorithm 2). The decision is `aptmc.chain.accepts`."""
+"""The statistic by which two chains swap (Algorithm 2); `accepts` makes the decision."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import final
 
-from aptmc.chain import move_model
 from aptmc.compiled import FloatTable, compiled_like
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
+from aptmc.problem.state import move_model
 
 STEPS = 0  # the place in every kernel's tuning of the number of local steps that make a move
 
@@ -27,7 +27,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
-        """A function like `aptmc.chain.move_model`, in Python that numba can compile.
+        """A function like `aptmc.problem.state.move_model`, in Python that numba can compile.
 
         It must not depend on the kernel's settings but through `tuning`.
         """

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aptmc.chain import log_prior_column, value_column
 from aptmc.compiled import FloatTable, at_speed
 from aptmc.errors import InputError
 from aptmc.kernels.priors import draw_nothing, prior_functions
@@ -15,6 +14,7 @@ from aptmc.kernels.proposals import proposal_factors
 from aptmc.ladder import Ladder
 from aptmc.problem import Problem, Tempered
 from aptmc.problem.density import DensityProblem
+from aptmc.problem.state import log_prior_column, value_column
 
 
 def density_problem(problem: Problem, kernel: str) -> DensityProblem:

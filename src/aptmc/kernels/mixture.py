@@ -8,13 +8,13 @@ from typing import final
 
 import numpy as np
 
-from aptmc.chain import STATUS
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS, Kernel
 from aptmc.ladder import Ladder
 from aptmc.problem import Problem
+from aptmc.problem.state import STATUS
 
 # Places in the tuning after the number of steps, before those of the two kernels.
 SHARE, SECOND, FIRST = 1, 2, 3

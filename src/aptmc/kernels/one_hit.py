@@ -10,17 +10,6 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.chain import (
-    ACCEPTED,
-    BAD_VALUE,
-    FAILURES,
-    SIMULATIONS,
-    STATUS,
-    WORK,
-    accepts,
-    log_prior_column,
-    value_column,
-)
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Integers, at_speed
 from aptmc.errors import InputError
@@ -36,6 +25,17 @@ from aptmc.kernels.proposals import (
 )
 from aptmc.ladder import Ladder
 from aptmc.problem import Abc, Problem
+from aptmc.problem.state import (
+    ACCEPTED,
+    BAD_VALUE,
+    FAILURES,
+    SIMULATIONS,
+    STATUS,
+    WORK,
+    accepts,
+    log_prior_column,
+    value_column,
+)
 
 # Measured: docs/lotka_volterra.md. Time spent in a long race is better spent on other proposals.
 DEFAULT_CAP = 1

@@ -10,8 +10,8 @@ import numpy as np
 from aptmc.compiled import Floats, Generator, compiled, compiled_like
 from aptmc.problem import Abc, Tempered
 from aptmc.problem.base import density_model
-from aptmc.problem.densities import log_density
-from aptmc.problem.draws import draw_prior
+from aptmc.problem.prior.draws import draw_prior
+from aptmc.problem.prior.log_densities import log_density
 
 
 @compiled

@@ -10,13 +10,6 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.chain import (
-    ACCEPTED,
-    BAD_VALUE,
-    STATUS,
-    WORK,
-    accepts,
-)
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, at_speed
 from aptmc.errors import InputError
@@ -30,6 +23,13 @@ from aptmc.kernels.proposals import (
 )
 from aptmc.ladder import Ladder
 from aptmc.problem import Problem
+from aptmc.problem.state import (
+    ACCEPTED,
+    BAD_VALUE,
+    STATUS,
+    WORK,
+    accepts,
+)
 
 # Places in the tuning after the number of steps.
 SPREAD, FACTOR = 1, 2

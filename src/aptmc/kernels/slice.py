@@ -10,7 +10,6 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.chain import ACCEPTED, BAD_VALUE, STATUS, WORK
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Generator, at_speed, compiled, inlined
 from aptmc.kernels.base import STEPS, Kernel
@@ -18,6 +17,7 @@ from aptmc.kernels.densities import density_parts, stepping_table
 from aptmc.kernels.proposals import Scale, check_one_given, described
 from aptmc.ladder import Ladder
 from aptmc.problem import Problem
+from aptmc.problem.state import ACCEPTED, BAD_VALUE, STATUS, WORK
 
 # Places in the tuning after the number of steps.
 STRETCHES, FACTOR = 1, 2

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from aptmc.exchange import NeighbouringRungs, Rule
 from aptmc.planning.pilot import Pilot
-from aptmc.planning.simulation import fewest_chains
+from aptmc.planning.virtual_run import fewest_chains
 from aptmc.schedule import DEADLINES_PER_SWEEP
 
 CHAINS_PER_PROCESSOR = (1.25, 3.0)  # tried beside 2, which the warm-up takes

@@ -11,7 +11,7 @@ from aptmc.errors import InputError
 from aptmc.ladder import Ladder
 from aptmc.planning.effective import Effective, effective_draws
 from aptmc.pools import Pools
-from aptmc.result import Run
+from aptmc.result.run import Run
 from aptmc.schedule import Anytime, Schedule, Synchronous
 
 FEWEST_MOVES = 30  # of a rung: fewer say little about its hold times

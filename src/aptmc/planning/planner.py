@@ -8,13 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from aptmc.backends.units import LONG_UNIT, SHORTEST_UNIT, UNIT_PER_PROCESSOR
+from aptmc.backends.workers.trials import LONG_UNIT, SHORTEST_UNIT, UNIT_PER_PROCESSOR
 from aptmc.compiled import Floats, Integers
 from aptmc.planning.choices import Choice, Wishes, changes, usual
 from aptmc.planning.flow import flow
 from aptmc.planning.pilot import Pilot
 from aptmc.planning.prediction import Prediction
-from aptmc.planning.simulation import (
+from aptmc.planning.surrogate import Surrogate, surrogate_of
+from aptmc.planning.virtual_run import (
     FEWEST_SWEEPS,
     SWEEPS_TO_MIX,
     Setting,
@@ -23,7 +24,6 @@ from aptmc.planning.simulation import (
     shared_setting,
     simulate,
 )
-from aptmc.planning.surrogate import Surrogate, surrogate_of
 from aptmc.schedule import Anytime
 
 # Up to so many processors effective draws are simulated; beyond, draws per move stay as they are.

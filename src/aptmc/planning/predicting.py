@@ -16,8 +16,8 @@ from aptmc.planning.findings import findings
 from aptmc.planning.pilot import pilot_of
 from aptmc.planning.planner import Planner
 from aptmc.planning.prediction import Predictions
-from aptmc.result import Run
-from aptmc.stored import open as open_stored
+from aptmc.result.run import Run
+from aptmc.sampling.stored import open as open_stored
 
 FEWEST_COMPLETIONS = 1000
 

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from scipy.spatial import cKDTree
 
-from aptmc.chain import ACCEPTED, WORK, state_width
 from aptmc.compiled import Floats, FloatTable, Generator, Integers, compiled
 from aptmc.kernels.base import STEPS, Kernel
 from aptmc.ladder import Ladder
 from aptmc.planning.pilot import Pilot, Transitions
 from aptmc.problem.base import Problem
+from aptmc.problem.state import ACCEPTED, WORK, state_width
 from aptmc.problem.weights import power_log_weight, tolerance_log_weight
 
 NEIGHBOURS = 5

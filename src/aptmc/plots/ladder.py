@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aptmc.chain import value_column
 from aptmc.plots.style import (
     BLUE,
     CYCLE,
@@ -17,11 +16,12 @@ from aptmc.plots.style import (
     label_time,
     rung_colours,
 )
+from aptmc.problem.state import value_column
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aptmc.result import Run
+    from aptmc.result.run import Run
 
 REPLICAS_SHOWN = 4
 MOST_STEPS = 4000

@@ -13,7 +13,7 @@ from aptmc.plots.style import CYCLE, LIGHT, WIDTH, figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aptmc.result import Run
+    from aptmc.result.run import Run
 
 PANELS_PER_ROW = 4
 

@@ -21,7 +21,7 @@ from aptmc.plots.style import BLUE, DARK, SKY, VERMILLION, WIDTH, figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aptmc.result import Run
+    from aptmc.result.run import Run
 
 PANELS_PER_ROW = 4
 MOST_POINTS = 4000

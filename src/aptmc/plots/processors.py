@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.errors import InputError
-from aptmc.event_log import TAKEN, Events, joined_events
 from aptmc.plots.style import (
     BLUE,
     DARK,
@@ -18,11 +17,12 @@ from aptmc.plots.style import (
     label_time,
     rung_colours,
 )
+from aptmc.record.event_log import TAKEN, Events, joined_events
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aptmc.result import Run
+    from aptmc.result.run import Run
 
 MOVES_SHOWN = 30  # of each processor, about
 MOST_PROCESSORS = 32

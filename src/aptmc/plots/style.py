@@ -13,7 +13,7 @@ from aptmc.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aptmc.result import Run
+    from aptmc.result.run import Run
 
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
 ORANGE, VERMILLION, PINK = "#E69F00", "#D55E00", "#CC79A7"

@@ -8,18 +8,18 @@ from typing import Any, Literal, final
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.chain import value_column
 from aptmc.checks import numbers, whole_number
 from aptmc.compiled import Floats, compiled_like, compiler_words, is_compiled
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
-from aptmc.problem.prior import Prior
-from aptmc.problem.simulation import (
+from aptmc.problem.prior.prior import Prior
+from aptmc.problem.simulator import (
     PlainSimulator,
     SimulationFailed,
     compiled_simulation,
     simulation_model,
 )
+from aptmc.problem.state import value_column
 from aptmc.problem.weights import tolerance_log_weight
 
 START_SIMULATIONS = 1_000_000
@@ -158,7 +158,7 @@ class Abc(Problem):
         return tolerance_log_weight
 
     def simulation(self, *, compiled: bool) -> Callable[..., float]:
-        """A function like `aptmc.problem.simulation.simulation_model`."""
+        """A function like `aptmc.problem.simulator.simulation_model`."""
         if compiled:
             body = compiled_simulation(self.simulator, self.dimension, self.rejects_failures)
             try:

@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from aptmc.chain import state_width
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
+from aptmc.problem.state import state_width
 
 
 def density_model(theta: Floats) -> float:

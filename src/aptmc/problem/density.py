@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numba.core.errors import NumbaError
 
-from aptmc.chain import log_prior_column, value_column
 from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem
+from aptmc.problem.state import log_prior_column, value_column
 
 START_ATTEMPTS = 1000
 

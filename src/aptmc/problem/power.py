@@ -8,7 +8,6 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.chain import log_prior_column, value_column
 from aptmc.checks import numbers, parameter_name
 from aptmc.compiled import Floats, compiled_like, is_compiled
 from aptmc.errors import InputError
@@ -19,6 +18,7 @@ from aptmc.problem.density import (
     checked_call,
     evaluate_model,
 )
+from aptmc.problem.state import log_prior_column, value_column
 from aptmc.problem.weights import power_log_weight
 
 Start = float | Mapping[str, float] | npt.ArrayLike | Callable[[np.random.Generator], Any]

@@ -8,13 +8,13 @@ from typing import Any, final
 
 import numpy as np
 
-from aptmc.chain import log_prior_column, value_column
 from aptmc.compiled import Floats, compiled_like, is_compiled
 from aptmc.errors import InputError
 from aptmc.problem.base import check_function, density_model
-from aptmc.problem.densities import log_density
 from aptmc.problem.density import DensityProblem, checked_call, evaluate_model
-from aptmc.problem.prior import Prior
+from aptmc.problem.prior.log_densities import log_density
+from aptmc.problem.prior.prior import Prior
+from aptmc.problem.state import log_prior_column, value_column
 from aptmc.problem.weights import power_log_weight
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO, final
 
 import numpy as np
 
-from aptmc.progress.glance import Glance
+from aptmc.progress.live import LiveState
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -33,7 +33,7 @@ class View(ABC):
         """The run was called; it takes a while until there is something to show."""
 
     @abstractmethod
-    def show(self, glance: Glance) -> None:
+    def show(self, live: LiveState) -> None:
         """Show the run as it is now."""
 
     @abstractmethod
@@ -70,10 +70,10 @@ class LogView(View):
         self._stream = stream
         self._has_spoken = False
 
-    def show(self, glance: Glance) -> None:
+    def show(self, live: LiveState) -> None:
         """Write a line."""
         self._has_spoken = True
-        print(one_line(glance), file=self._stream, flush=True)
+        print(one_line(live), file=self._stream, flush=True)
 
     def close(self, last_words: str) -> None:
         """Say how it ended, if anything was said before."""
@@ -100,9 +100,9 @@ class TerminalView(View):
         """Say that it starts."""
         self._draw(f"starting up; the budget is {duration_text(budget, unit)}")
 
-    def show(self, glance: Glance) -> None:
+    def show(self, live: LiveState) -> None:
         """Draw it anew."""
-        self._draw(picture(glance))
+        self._draw(picture(live))
 
     def close(self, last_words: str) -> None:
         """Leave one line."""
@@ -153,7 +153,7 @@ class NotebookView(View):
         """Say that it starts."""
         self._say(f"starting up; the budget is {duration_text(budget, unit)}")
 
-    def show(self, glance: Glance) -> None:
+    def show(self, live: LiveState) -> None:
         """Draw it anew."""
         from io import StringIO
 
@@ -161,7 +161,7 @@ class NotebookView(View):
 
         # Not forced, rich would see the notebook and add an output of its own to the cell.
         console = Console(record=True, width=90, file=StringIO(), force_jupyter=False)
-        console.print(picture(glance))
+        console.print(picture(live))
         self._put(console.export_html(inline_styles=True, code_format="<pre>{code}</pre>"))
 
     def close(self, last_words: str) -> None:
@@ -177,27 +177,27 @@ class NotebookView(View):
         self._handle.update(HTML(html))
 
 
-def one_line(glance: Glance) -> str:
+def one_line(live: LiveState) -> str:
     """A run in one line."""
-    phase = "" if glance.round is None else f"warm-up {glance.round}/{glance.rounds}, "
+    phase = "" if live.round is None else f"warm-up {live.round}/{live.rounds}, "
     parts = [
-        f"aptmc: {phase}{duration_text(glance.elapsed, glance.unit)} of "
-        f"{duration_text(glance.budget, glance.unit)}",
-        f"{glance.draws:,} draws",
+        f"aptmc: {phase}{duration_text(live.elapsed, live.unit)} of "
+        f"{duration_text(live.budget, live.unit)}",
+        f"{live.draws:,} draws",
     ]
-    if not math.isnan(glance.effective):
-        parts.append(f"{glance.effective:,.0f} effective")
-    parts.append(f"{glance.moves:,} moves")
-    if not math.isnan(glance.utilisation):
-        parts.append(f"{glance.utilisation:.0%} busy")
-    stuck = [worker for worker in glance.workers if worker.seconds > LONG]
+    if not math.isnan(live.effective):
+        parts.append(f"{live.effective:,.0f} effective")
+    parts.append(f"{live.moves:,} moves")
+    if not math.isnan(live.utilisation):
+        parts.append(f"{live.utilisation:.0%} busy")
+    stuck = [worker for worker in live.workers if worker.seconds > LONG]
     parts += [f"processor {one.processor + 1} at one move for {one.seconds:.0f} s" for one in stuck]
-    if glance.silence > QUIET:
-        parts.append(f"no news for {duration_text(glance.silence)}")
+    if live.silence > QUIET:
+        parts.append(f"no news for {duration_text(live.silence)}")
     return ", ".join(parts)
 
 
-def picture(glance: Glance) -> RenderableType:
+def picture(live: LiveState) -> RenderableType:
     """A run as a picture for a terminal."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
@@ -207,55 +207,55 @@ def picture(glance: Glance) -> RenderableType:
     head = Table.grid(padding=(0, 1), expand=True)
     head.add_column(ratio=1)
     head.add_column(justify="right")
-    times = f"{duration_text(glance.elapsed, glance.unit)} / "
-    times += duration_text(glance.budget, glance.unit)
-    head.add_row(ProgressBar(total=1.0, completed=glance.share), times)
-    lines: list[RenderableType] = [head, Text(_numbers(glance), no_wrap=True, overflow="ellipsis")]
-    if len(glance.levels) > 1:
-        lines.append(Text(ladder_text(glance), no_wrap=True, overflow="ellipsis"))
-    if glance.workers:
-        lines.append(_workers(glance))
-    if glance.silence > QUIET:
-        words = f"no news from the run for {duration_text(glance.silence)}"
+    times = f"{duration_text(live.elapsed, live.unit)} / "
+    times += duration_text(live.budget, live.unit)
+    head.add_row(ProgressBar(total=1.0, completed=live.share), times)
+    lines: list[RenderableType] = [head, Text(_numbers(live), no_wrap=True, overflow="ellipsis")]
+    if len(live.levels) > 1:
+        lines.append(Text(ladder_text(live), no_wrap=True, overflow="ellipsis"))
+    if live.workers:
+        lines.append(_workers(live))
+    if live.silence > QUIET:
+        words = f"no news from the run for {duration_text(live.silence)}"
         lines.append(Text(words, style="bold red"))
     return Group(*lines)
 
 
-def _numbers(glance: Glance) -> str:
+def _numbers(live: LiveState) -> str:
     parts = []
-    if glance.round is not None:
-        parts.append(f"warm-up, round {glance.round} of {glance.rounds}")
+    if live.round is not None:
+        parts.append(f"warm-up, round {live.round} of {live.rounds}")
     else:
-        parts.append(f"{glance.draws:,} draws of the coldest rung")
-        if not math.isnan(glance.effective):
-            rate = glance.effective / max(glance.elapsed, 1e-9)
-            parts.append(f"{glance.effective:,.0f} effective ({rate:.3g} per {glance.unit})")
-    parts.append(f"{glance.moves:,} moves")
-    if not math.isnan(glance.utilisation):
-        parts.append(f"{glance.utilisation:.0%} busy")
+        parts.append(f"{live.draws:,} draws of the coldest rung")
+        if not math.isnan(live.effective):
+            rate = live.effective / max(live.elapsed, 1e-9)
+            parts.append(f"{live.effective:,.0f} effective ({rate:.3g} per {live.unit})")
+    parts.append(f"{live.moves:,} moves")
+    if not math.isnan(live.utilisation):
+        parts.append(f"{live.utilisation:.0%} busy")
     return " · ".join(parts)
 
 
-def ladder_text(glance: Glance) -> str:
+def ladder_text(live: LiveState) -> str:
     """The swap rates of neighbours as a row of little bars, coldest first."""
-    ends = [_level(glance.levels[0]), _level(glance.levels[-1])]
+    ends = [_level(live.levels[0]), _level(live.levels[-1])]
     bars = "".join(
         "·" if math.isnan(rate) else BARS[int(np.clip(rate, 0, 1) * (len(BARS) - 1) + 0.5)]
-        for rate in glance.swap_rates.tolist()
+        for rate in live.swap_rates.tolist()
     )
-    rates = glance.swap_rates[np.isfinite(glance.swap_rates)]
+    rates = live.swap_rates[np.isfinite(live.swap_rates)]
     scope = f"  swap rates {rates.min():.2f} to {rates.max():.2f}" if rates.size else ""
     return f"{ends[0]} ▕{bars}▏ {ends[1]}{scope}"
 
 
-def _workers(glance: Glance) -> RenderableType:
+def _workers(live: LiveState) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
     for _ in range(3):
         table.add_column(no_wrap=True)
-    for worker in glance.workers[:MOST_WORKERS]:
+    for worker in live.workers[:MOST_WORKERS]:
         if worker.chain is None:
             doing = Text("idle", style="dim")
         else:
@@ -263,8 +263,8 @@ def _workers(glance: Glance) -> RenderableType:
             doing = Text(f"rung {worker.rung}, for {worker.seconds:.1f} s", style=style)
         name = Text(f"processor {worker.processor + 1}", style="dim")
         table.add_row(name, doing, Text("" if worker.process is None else f"pid {worker.process}"))
-    if len(glance.workers) > MOST_WORKERS:
-        table.add_row(Text(f"… and {len(glance.workers) - MOST_WORKERS} more", style="dim"))
+    if len(live.workers) > MOST_WORKERS:
+        table.add_row(Text(f"… and {len(live.workers) - MOST_WORKERS} more", style="dim"))
     return table
 
 

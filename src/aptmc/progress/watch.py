@@ -1,4 +1,4 @@
-"""Watching a run: listens to its draws, and shows a glance now and then."""
+"""Watching a run: listens to its draws, and shows how it stands now and then."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import final
 
 import numpy as np
 
-from aptmc.backends.control import Control, Crew
-from aptmc.backends.session import Session, Usage
-from aptmc.event_log import EventLog
-from aptmc.progress.glance import Glance, Sketch
+from aptmc.progress.live import LiveState, Sketch
 from aptmc.progress.views import View
-from aptmc.record import Record
+from aptmc.record.event_log import EventLog
+from aptmc.record.record import Record
+from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.session import Session, Usage
 from aptmc.warmup import Tuner
 
 SHARE_OF_TIME = 0.01  # of the coordinating process
@@ -57,26 +57,26 @@ class Watch:
         """Show that something is going on: starting processes may take a while."""
         self.view.begin(self._budget, self._unit)
 
-    def show(self, crew: Crew) -> None:
+    def show(self, processors: RunningProcessors) -> None:
         """Show the run as it is now."""
         # To empty the record would have the store write, which can take longer than a look.
         if self._session is not None and self._sketch is not None:
             self._sketch.listen(self._session.record)
-        self.view.show(self.glance(crew))
+        self.view.show(self.live(processors))
 
-    def glance(self, crew: Crew) -> Glance:
+    def live(self, processors: RunningProcessors) -> LiveState:
         """The run as it is now."""
-        usage, session, tuner = crew.usage(), self._session, self._tuner
+        usage, session, tuner = processors.usage(), self._session, self._tuner
         common = {
             "elapsed": self._elapsed(usage),
             "budget": self._budget,
             "unit": self._unit,
-            "workers": crew.workers(),
+            "workers": processors.workers(),
             "utilisation": _utilisation(usage),
         }
         if session is None or tuner is not None:
             rounds = [] if tuner is None else tuner.rounds
-            return Glance(
+            return LiveState(
                 draws=0,
                 effective=math.nan,
                 moves=sum(part.completions for part in rounds),
@@ -91,7 +91,7 @@ class Watch:
         met = record.met[: rates.size]
         np.divide(record.chance[: rates.size], met, out=rates, where=met > 0)
         assert self._sketch is not None
-        return Glance(
+        return LiveState(
             draws=self._sketch.draws,
             effective=self._sketch.effective_draws(),
             moves=int(session.machine.completed.sum()),

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.compiled import Floats, FloatTable
-from aptmc.event_log import EventLog, Events
-from aptmc.record import EXCHANGE_MOVE, Record
+from aptmc.record.event_log import EventLog, Events
+from aptmc.record.record import EXCHANGE_MOVE, Record
 
 
 class Draws(NamedTuple):

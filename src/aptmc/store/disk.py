@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.errors import InputError, StoreDamaged, StoreFailed
-from aptmc.event_log import EventLog, Events, events_in, joined_events
-from aptmc.record import Record
+from aptmc.record.event_log import EventLog, Events, events_in, joined_events
+from aptmc.record.record import Record
 from aptmc.store import table as tables
 from aptmc.store.base import Draws, Rows, Store, joined, rows_in
 from aptmc.store.checked import decode, encode, make_durable, replace_file

@@ -7,8 +7,8 @@ from typing import final
 
 import numpy as np
 
-from aptmc.event_log import EventLog, Events, empty_log, events_in, joined_events
-from aptmc.record import Record
+from aptmc.record.event_log import EventLog, Events, empty_log, events_in, joined_events
+from aptmc.record.record import Record
 from aptmc.store.base import Draws, Store, joined, rows_in
 
 

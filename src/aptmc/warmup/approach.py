@@ -10,7 +10,7 @@ import numpy as np
 from aptmc.compiled import Floats, FloatTable, FloatTables
 from aptmc.kernels import Kernel
 from aptmc.ladder import AutoLadder, Ladder
-from aptmc.problem.prior import Prior
+from aptmc.problem.prior.prior import Prior
 from aptmc.store import Draws
 
 FEWEST_DRAWS = 8  # of a rung, before anything is learnt from them

@@ -7,14 +7,14 @@ from typing import final
 
 import numpy as np
 
-from aptmc.chain import value_column
 from aptmc.compiled import Floats, FloatTable, FloatTables
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel, Mixture, RandomWalk, Slice
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Tempered
 from aptmc.problem.density import DensityProblem
-from aptmc.tuning import powers
+from aptmc.problem.state import value_column
+from aptmc.warmup import power_ladders
 from aptmc.warmup.approach import Approach, Seen, scale_of, spread_of_prior
 
 FIRST_POWERS = (1.0, 0.25, 0.06, 0.015, 0.004, 0.001, 0.0)
@@ -65,7 +65,7 @@ class PowersApproach(Approach):
         """From the log likelihoods of all pairs of draws."""
         values = [table[:, self.column] for table in rows]
         rates = [
-            powers.swap_rate(values[rung], values[rung + 1], levels[rung], levels[rung + 1])
+            power_ladders.swap_rate(values[rung], values[rung + 1], levels[rung], levels[rung + 1])
             for rung in range(len(rows) - 1)
         ]
         return np.array(rates, dtype=float)
@@ -74,7 +74,7 @@ class PowersApproach(Approach):
         """Between the same ends."""
         fewest, most = wish.range
         levels = np.array(seen.levels)
-        return powers.respaced(levels, rates, wish.swap_rate, fewest=fewest, most=most)
+        return power_ladders.respaced(levels, rates, wish.swap_rate, fewest=fewest, most=most)
 
     def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:
         """From the nearest level; a likelihood of zero is possible in the prior only."""

@@ -7,14 +7,14 @@ from typing import final
 
 import numpy as np
 
-from aptmc.chain import value_column
 from aptmc.compiled import Floats, FloatTable, FloatTables
 from aptmc.diagnostics import effective_sample_size
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel, OneHit
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Abc
-from aptmc.tuning import tolerances
+from aptmc.problem.state import value_column
+from aptmc.warmup import tolerance_ladders
 from aptmc.warmup.approach import FEWEST_DRAWS, Approach, Seen, spread_of_prior
 
 ROUNDS_REMEMBERED = 3
@@ -67,10 +67,10 @@ class TolerancesApproach(Approach):
         """From the prior down to what is wanted, or can be afforded, and was seen."""
         fewest, most = wish.range
         values = [table[:, self.column] for table in seen.rows]
-        self.curves.append(tolerances.mass_curve(np.array(seen.levels), values))
-        curve = tolerances.averaged(self.curves[-ROUNDS_REMEMBERED:])
+        self.curves.append(tolerance_ladders.mass_curve(np.array(seen.levels), values))
+        curve = tolerance_ladders.averaged(self.curves[-ROUNDS_REMEMBERED:])
         coldest = self._coldest(wish, curve, seen)
-        return tolerances.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
+        return tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
 
     def _coldest(self, wish: AutoLadder, curve: tuple[Floats, Floats], seen: Seen) -> float:
         reach = float(curve[0].min())  # no further than draws have been seen
@@ -88,12 +88,12 @@ class TolerancesApproach(Approach):
         # The cost of an effective draw grows about as the mass within the tolerance shrinks, so
         # what is the same in all rounds is the yield: effective draws per time and mass.
         rate = max(min(effective, distinct), 1.0) / CAUTION / seen.elapsed
-        log_mass = tolerances.log_mass_within(present, curve)
+        log_mass = tolerance_ladders.log_mass_within(present, curve)
         self.yields.append((seen.elapsed, math.log(rate) - log_mass))
         weights, log_yields = zip(*self.yields, strict=True)
         log_yield = float(np.average(log_yields, weights=weights))
         wanted = math.log(wish.effective_draws / max(seen.sampling, 1e-300)) - log_yield
-        return max(tolerances.tolerance_with(min(wanted, -0.1), curve), reach)
+        return max(tolerance_ladders.tolerance_with(min(wanted, -0.1), curve), reach)
 
     def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:
         """Draws within the tolerance, from the coldest rung that has some."""

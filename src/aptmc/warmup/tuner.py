@@ -10,11 +10,8 @@ from typing import Any, final
 import numpy as np
 
 from aptmc.backends.base import Engine
-from aptmc.backends.build import build_session
-from aptmc.backends.session import Session, Usage, empty_states
-from aptmc.chain import ACCEPTED
 from aptmc.compiled import Floats, FloatTable, FloatTables
-from aptmc.coordinator import Coordinator, mean_per_move, moves_done
+from aptmc.coordinator.transitions import Coordinator, mean_per_move, moves_done
 from aptmc.errors import InputError, StopReason
 from aptmc.kernels import Kernel
 from aptmc.kernels.base import STEPS
@@ -23,14 +20,17 @@ from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Layout, Pools, Shared
 from aptmc.problem import Abc, Problem
 from aptmc.problem.density import DensityProblem
+from aptmc.problem.state import ACCEPTED
 from aptmc.schedule import Anytime, Schedule
+from aptmc.session.build import build_session
+from aptmc.session.session import Session, Usage, empty_states
 from aptmc.store import Draws, MemoryStore
-from aptmc.tuning import proposals
-from aptmc.tuning.wishes import Wishes
+from aptmc.warmup import proposals
 from aptmc.warmup.approach import FEWEST_DRAWS, Approach, Seen, scale_of
 from aptmc.warmup.outcome import Round, Tuned, WarmUp
 from aptmc.warmup.powers import PowersApproach
 from aptmc.warmup.tolerances import TolerancesApproach
+from aptmc.warmup.wishes import Wishes
 
 ROUNDS = 10
 SHARE = 0.25  # of the budget

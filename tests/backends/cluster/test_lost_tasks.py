@@ -10,9 +10,9 @@ import pytest
 import aptmc
 from aptmc.backends.cluster.task import DONE, read_answer
 from aptmc.backends.cluster.workforce import RemoteWorkforce, _place
-from aptmc.backends.replay import replay
-from aptmc.backends.wire import FAILED
+from aptmc.backends.workers.wire import FAILED
 from aptmc.errors import StopReason
+from aptmc.session.replay import replay
 from tests.backends.contract import begin, eventually, make_session, run_until
 from tests.support import simulators
 from tests.support.chaos import (

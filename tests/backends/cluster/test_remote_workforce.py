@@ -8,10 +8,10 @@ import pytest
 import aptmc
 from aptmc.backends.cluster.task import UNUSABLE, _head
 from aptmc.backends.cluster.workforce import RemoteWorkforce
-from aptmc.backends.control import Control
-from aptmc.backends.wire import Wire
+from aptmc.backends.workers.wire import Wire
 from aptmc.keys import Key
-from aptmc.moves import Order
+from aptmc.session.control import Control
+from aptmc.session.orders import Order
 from tests.support import simulators
 from tests.support.scripted_dispatch import ScriptedDispatch
 from tests.support.virtual_workforce import SetClock
@@ -37,7 +37,7 @@ class Play:
         self.force = RemoteWorkforce(
             b"payload", WIRE, simulators.problem(), self.dispatch, self.clock, **options
         )
-        assert self.force.await_nursery(100.0, Control(self.clock))
+        assert self.force.await_ready(100.0, Control(self.clock))
         count = len(homes) if workers is None else workers
         self.workers = [self.force.hire(processor) for processor in range(count)]
         self.listen()

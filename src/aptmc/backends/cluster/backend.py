@@ -6,8 +6,8 @@ from abc import abstractmethod
 
 from aptmc.backends.cluster.dispatch import Dispatch
 from aptmc.backends.cluster.workforce import RemoteWorkforce
-from aptmc.backends.session import Session
-from aptmc.backends.workplace import WorkforceBackend, payload_of, wire_of
+from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
+from aptmc.session.session import Session
 
 
 class ClusterBackend(WorkforceBackend):

@@ -13,8 +13,8 @@ from typing import Any, final
 from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
 from aptmc.backends.cluster.task import Task
-from aptmc.backends.grouping import Ahead, Group, Grouping
-from aptmc.backends.workforce import MOST_DEATHS
+from aptmc.backends.workers.grouping import Ahead, Group, Grouping
+from aptmc.backends.workers.workforce import MOST_DEATHS
 from aptmc.checks import whole_number
 from aptmc.errors import InputError
 

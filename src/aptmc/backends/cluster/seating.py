@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from aptmc.backends.cluster.dispatch import Dispatch, Seat
-from aptmc.backends.workforce import Worker
+from aptmc.backends.workers.workforce import Worker
 
 
 @final

@@ -14,10 +14,10 @@ from collections import OrderedDict
 from hashlib import sha256
 from typing import NamedTuple
 
-from aptmc.backends.nursery import unpack
-from aptmc.backends.wire import Wire
-from aptmc.backends.worker import answer
-from aptmc.moves import Mover
+from aptmc.backends.processes.fork_server import unpack
+from aptmc.backends.workers.wire import Wire
+from aptmc.backends.workers.worker import answer
+from aptmc.session.orders import Mover
 
 DONE, READY, UNKNOWN, UNUSABLE = b"D", b"R", b"?", b"U"
 _HEAD = struct.Struct("<cq")

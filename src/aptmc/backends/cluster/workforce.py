@@ -26,14 +26,14 @@ from aptmc.backends.cluster.task import (
     read_answer,
     token_of,
 )
-from aptmc.backends.control import Control
-from aptmc.backends.wire import Reply, Wire
-from aptmc.backends.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Workforce
+from aptmc.backends.workers.wire import Reply, Wire
+from aptmc.backends.workers.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Workforce
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import InputError, RunFailed, WorkerDied
 from aptmc.keys import Key
-from aptmc.moves import Order
 from aptmc.problem import Problem
+from aptmc.session.control import Control
+from aptmc.session.orders import Order
 
 # How long to wait for workers of the engine before one begins without them: a share of the budget.
 PATIENCE = 0.1
@@ -82,7 +82,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
 
     # --- for whoever runs the show ----------------------------------------------------------
 
-    def await_nursery(self, until: float, control: Control) -> bool:
+    def await_ready(self, until: float, control: Control) -> bool:
         """Start the engine."""
         if not self._is_started:
             self._is_started = True

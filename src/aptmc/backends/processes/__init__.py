@@ -1,0 +1,5 @@
+"""Worker processes on this machine."""
+
+from aptmc.backends.processes.backend import Processes
+
+__all__ = ["Processes"]

@@ -1,0 +1,64 @@
+"""Worker processes on this machine, never idle, and a budget that is kept."""
+
+from __future__ import annotations
+
+from typing import final
+
+from aptmc.backends.processes.workforce import LocalWorkforce
+from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
+from aptmc.backends.workers.grouping import Ahead, Group, Grouping
+from aptmc.backends.workers.trials import ComputeTimed
+from aptmc.checks import whole_number
+from aptmc.processors import processors_available
+from aptmc.session.session import Session
+from aptmc.session.units import Units
+
+FULL_SOCKET = 64 * 1024  # a message of this size may have to wait for its reader
+
+
+@final
+class Processes(WorkforceBackend):
+    """Worker processes on this machine: the default.
+
+    The budget is kept even if every simulation is under way: it counts from the call of `sample`,
+    and what is in flight at its end is left. A worker that dies is replaced, and its move computed
+    again with the same random key.
+
+    Any Python function will do, also from a notebook or a script without a `__main__` guard.
+
+    :param workers: how many; by default as many as this process may use processors
+    :param group: local steps that are sent to a worker as one move, for all rungs or for each.
+        By default ("auto") cheap moves are grouped until they last a few milliseconds, by
+        a trial before the run begins
+    :param ahead: how many moves wait at each worker. By default ("auto") one, if moves are short
+        and there are chains enough: waiting there, they cannot be exchanged
+
+    >>> Processes(4)
+    Processes(4)
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        *,
+        group: Group = "auto",
+        ahead: Ahead = "auto",
+    ) -> None:
+        self.processors = (
+            processors_available() if workers is None else whole_number("workers", workers)
+        )
+        self.grouping = Grouping(group, ahead, most_ahead=1)
+
+    def __repr__(self) -> str:
+        return f"Processes({self.processors})"
+
+    def workforce(self, session: Session) -> LocalWorkforce:
+        """Processes, and a fork server from which they come."""
+        return LocalWorkforce(payload_of(session), wire_of(session), session.problem)
+
+    def units(self, session: Session, compute: ComputeTimed) -> Units:
+        """As wanted or found by a trial; nothing waits at a worker that a socket cannot hold."""
+        grouping = self.grouping
+        if wire_of(session).bytes_per_order > FULL_SOCKET:
+            grouping = Grouping(grouping.group, 0)
+        return grouping.units(session, compute)

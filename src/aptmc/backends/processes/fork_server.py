@@ -1,0 +1,286 @@
+"""The fork server: a process that has the problem ready, and starts workers at once.
+
+Loading libraries and compiling a problem takes seconds, so it is done once, here. A new worker is a
+copy of this process (`fork`), which takes milliseconds, however often workers die. That is safe
+because nothing else goes on in this process. Where it is not safe, because a library has started
+threads or on systems other than Linux, each worker is a fresh Python instead.
+
+It also sees to it that nobody is left behind. It reports workers that end and removes what they had
+started. When the coordinating process goes away, for whatever reason, it ends them all.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import selectors
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import traceback
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import NoReturn, final
+
+import cloudpickle
+
+from aptmc.backends.workers.wire import Wire
+from aptmc.backends.workers.worker import Dismissed, serve
+from aptmc.clock import WallClock
+from aptmc.session.orders import Mover
+
+# What the fork server says: a letter and two numbers.
+NEWS = struct.Struct("<cqq")
+READY, UNUSABLE, STARTED, ENDED = b"R", b"U", b"S", b"E"
+# How long a worker has to put its things away at the end.
+GRACE = 0.2
+ONE_THREAD = (
+    "BLIS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+_PATH_BEFORE = "APTMC_PYTHONPATH_BEFORE"
+_PR_SET_PDEATHSIG = 1
+
+
+def main(descriptor: int) -> None:
+    """Run a fork server that speaks through a socket."""
+    parent = socket.socket(fileno=descriptor)
+    restore_environment()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the coordinating process
+    end_with_parent(signal.SIGTERM)
+    try:
+        payload = receive_message(parent)
+        mover, wire = unpack(payload)
+    except EOFError:
+        return
+    except BaseException:
+        text = traceback.format_exc().encode()
+        with suppress(OSError):
+            parent.sendall(NEWS.pack(UNUSABLE, len(text), 0) + text)
+        return
+    fork_server = _ForkServer(parent, payload, mover, wire)
+    with suppress(OSError):
+        parent.sendall(NEWS.pack(READY, 0, 0))
+        fork_server.work()
+    fork_server.end_all()
+    os._exit(0)  # nothing is left to be put away, and nobody should have to wait for that
+
+
+def worker_main(descriptor: int) -> None:
+    """Run a worker in a fresh Python. The problem comes through standard input."""
+    restore_environment()
+    end_with_parent(signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    mover, wire = unpack(sys.stdin.buffer.read())
+    serve(Connection(descriptor), mover, wire)
+
+
+def unpack(payload: bytes) -> tuple[Mover, Wire]:
+    """The problem, compiled, and the way to speak about it."""
+    problem, kernel, shape = cloudpickle.loads(payload)
+    mover = Mover(problem, kernel, seed=shape[0])
+    with suppress(Exception):
+        _ = mover.move  # what cannot be compiled is reported by the first worker that needs it
+    return mover, Wire(*shape)
+
+
+def pack(mover_parts: tuple[object, object], wire: Wire) -> bytes:
+    """The other way round."""
+    return bytes(cloudpickle.dumps((*mover_parts, wire.shape)))
+
+
+def send_message(to: socket.socket, message: bytes) -> None:
+    """A message of any length."""
+    to.sendall(struct.pack("<q", len(message)))
+    to.sendall(message)
+
+
+def receive_message(source: socket.socket) -> bytes:
+    """The other end of `send_message`."""
+    (length,) = struct.unpack("<q", receive_exactly(source, 8))
+    return receive_exactly(source, length)
+
+
+def receive_exactly(source: socket.socket, length: int) -> bytes:
+    """So many bytes, or EOFError."""
+    message = bytearray(length)
+    view = memoryview(message)
+    while view:
+        received = source.recv_into(view)
+        if received == 0:
+            raise EOFError
+        view = view[received:]
+    return bytes(message)
+
+
+@final
+class _ForkServer:
+    def __init__(self, parent: socket.socket, payload: bytes, mover: Mover, wire: Wire) -> None:
+        self.parent, self.payload, self.mover, self.wire = parent, payload, mover, wire
+        self.process = os.getpid()
+        self.workers: set[int] = set()
+        self.fresh: dict[int, subprocess.Popen[bytes]] = {}
+        # The end of a child, or a signal to end, wakes the loop.
+        self.woken, self.waker = socket.socketpair()
+        self.waker.setblocking(False)
+        signal.set_wakeup_fd(self.waker.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, lambda *_: self._hang_up())
+        self.forks = can_fork()
+        if self.forks:
+            # Memory that the collector never touches stays shared between the copies.
+            gc.collect()
+            gc.freeze()
+
+    def work(self) -> None:
+        """Start workers on request and report those that end, until the other side hangs up."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.parent, selectors.EVENT_READ)
+            selector.register(self.woken, selectors.EVENT_READ)
+            while True:
+                for key, _ in selector.select():
+                    if key.fileobj is self.woken:
+                        self.woken.recv(4096)
+                        for worker, status in self.reap():
+                            self.parent.sendall(NEWS.pack(ENDED, worker, status))
+                        continue
+                    request, descriptors, _, _ = socket.recv_fds(self.parent, 1, 1)
+                    if not request:
+                        return
+                    worker = self.start(descriptors[0])
+                    os.close(descriptors[0])
+                    self.workers.add(worker)
+                    self.parent.sendall(NEWS.pack(STARTED, worker, 0))
+
+    def start(self, descriptor: int) -> int:
+        """A new worker, which speaks through a socket."""
+        if self.forks:
+            worker = os.fork()
+            if worker == 0:
+                self.be_worker(descriptor)
+            with suppress(OSError):  # whoever comes first, it or we
+                os.setpgid(worker, worker)
+            return worker
+        command = f"from {__name__} import worker_main; worker_main({descriptor})"
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", command],
+            stdin=subprocess.PIPE,
+            env=environment(),
+            pass_fds=[descriptor],
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):
+            process.stdin.write(self.payload)
+            process.stdin.close()
+        self.fresh[process.pid] = process
+        return process.pid
+
+    def be_worker(self, descriptor: int) -> NoReturn:
+        """What a copy of this process does."""
+        status = 1
+        try:
+            # A group of its own, so that what the user's function starts can be ended with it.
+            os.setpgid(0, 0)
+            end_with_parent(signal.SIGKILL)
+            if os.getppid() != self.process:  # it ended meanwhile
+                os._exit(status)
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for end in (self.parent, self.woken, self.waker):
+                end.close()
+            with suppress(AttributeError):
+                sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+            serve(Connection(descriptor), self.mover, self.wire)
+            status = 0
+        except Dismissed:  # while it was about to go by itself
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def reap(self) -> list[tuple[int, int]]:
+        """The workers that have ended, and why; a negative status is the number of a signal."""
+        gone = []
+        for worker in list(self.workers):
+            ended, status = os.waitpid(worker, os.WNOHANG)
+            if ended == 0:
+                continue
+            self.workers.discard(worker)
+            self.fresh.pop(worker, None)
+            end_group(worker, signal.SIGKILL)  # whatever it had started
+            gone.append((worker, os.waitstatus_to_exitcode(status)))
+        return gone
+
+    def end_all(self) -> None:
+        """First kindly, then not."""
+        clock = WallClock()
+        for worker in self.workers:
+            end_group(worker, signal.SIGTERM)
+        until = clock.now() + GRACE
+        self.reap()
+        while self.workers and clock.now() < until:
+            self.woken.settimeout(max(until - clock.now(), 0.001))
+            with suppress(OSError):
+                self.woken.recv(4096)
+            self.reap()
+        for worker in self.workers:
+            end_group(worker, signal.SIGKILL)
+        for worker in self.workers:
+            os.waitpid(worker, 0)
+
+    def _hang_up(self) -> None:
+        with suppress(OSError):
+            self.parent.shutdown(socket.SHUT_RDWR)
+
+
+def environment() -> dict[str, str]:
+    """For a Python that finds the same modules as this one, and whose libraries start no threads.
+
+    Threads of their own would only fight with the other workers.
+    """
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    before = os.environ.get("PYTHONPATH", "")
+    return {
+        **os.environ,
+        **dict.fromkeys(ONE_THREAD, "1"),
+        "PYTHONPATH": path,
+        _PATH_BEFORE: before,
+    }
+
+
+def restore_environment() -> None:
+    """The user's own programs should see the search path that the user has set, if any."""
+    before = os.environ.pop(_PATH_BEFORE, "")
+    os.environ.pop("PYTHONPATH", None)
+    if before:
+        os.environ["PYTHONPATH"] = before
+
+
+def can_fork() -> bool:
+    """Whether a copy of this process would be sound: on Linux, with a single thread."""
+    try:
+        return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
+
+
+def end_group(leader: int, number: int) -> None:
+    """Send a signal to a worker and to all that it has started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
+
+
+def end_with_parent(number: int) -> None:
+    """Have the system send a signal when the parent ends, where it can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number))

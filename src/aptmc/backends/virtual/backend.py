@@ -1,0 +1,276 @@
+"""Virtual time: any number of processors, with hold times from a function or from counted work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from aptmc.backends.base import Backend
+from aptmc.backends.virtual.loop import (
+    A_HOLD_TIME,
+    AN_EXCHANGE,
+    FAILED,
+    FINISHED,
+    MOST_STANDING,
+    PAUSED,
+    STANDING,
+    hold_model,
+    run_until,
+)
+from aptmc.checks import numbers, whole_number
+from aptmc.clock import WallClock
+from aptmc.compiled import Floats, compiled_like, interpreted, is_compiled
+from aptmc.errors import (
+    AptmcError,
+    InputError,
+    MoveFailed,
+    RunFailed,
+    StopReason,
+    StoreFailed,
+)
+from aptmc.keys import HOLD
+from aptmc.record.record import NOBODY
+from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.flight import Flight, empty_flight
+from aptmc.session.orders import Outcome
+from aptmc.session.session import Session, Usage, failed_exchange
+from aptmc.session.units import can_queue_ahead
+
+SECONDS_BETWEEN_PAUSES = 0.2
+MOST_COMPLETIONS = 1 << 40
+
+
+@final
+class VirtualTime(Backend):
+    """A simulated machine. Results are exact and repeatable: no clock is read.
+
+    The whole loop runs compiled when the problem and `hold` do.
+
+    :param workers: how many processors
+    :param hold: hold(theta, rung, rng) gives the hold time of a move that starts at theta. If it is
+        not given, the kernel's own count of work is the hold time
+    :param speed: of each processor, if they differ; hold times are divided by it
+    :param latency: from the end of a move until its processor can have an answer: how long messages
+        take, both ways
+    :param cost: the coordinator's time for each completion. It attends to one after the other, so
+        that one coordinator serves at most 1 / cost completions per unit of time
+    :param ahead: how many moves wait at each processor, so that it need not wait for messages
+    """
+
+    time_unit = "unit"
+    logs_events = False
+
+    def __init__(
+        self,
+        workers: int = 1,
+        hold: Callable[..., float] | None = None,
+        *,
+        speed: npt.ArrayLike | None = None,
+        latency: float = 0.0,
+        cost: float = 0.0,
+        ahead: int = 0,
+    ) -> None:
+        workers = whole_number("workers", workers)
+        if hold is not None and not callable(hold):
+            raise InputError(f"hold must be a function hold(theta, rung, rng), got {hold!r}")
+        speeds = np.ones(workers) if speed is None else numbers(speed)
+        if speeds is None or speeds.shape != (workers,) or not (speeds > 0).all():
+            raise InputError(f"speed must give {workers} positive numbers, got {speed!r}")
+        self.processors = workers
+        self.hold = hold
+        self.speed = speeds
+        self.latency, self.cost = _delay("latency", latency), _delay("cost", cost)
+        self.ahead = whole_number("ahead", ahead, least=0)
+
+    @property
+    def places(self) -> int:
+        """How many orders the processors hold, those that wait included."""
+        return self.processors * (1 + self.ahead)
+
+    def __repr__(self) -> str:
+        return f"VirtualTime(workers={self.processors})"
+
+    def check(self, session: Session) -> None:
+        """Are there chains enough? Try the hold times of the starting states."""
+        if self.ahead > 0 and not can_queue_ahead(session.machine, session.served, self.ahead):
+            raise InputError(
+                f"with ahead={self.ahead} each of {self.processors} processors holds "
+                f"{1 + self.ahead} moves, and too few chains would be left to exchange (or the "
+                "schedule has barriers): use more chains, fewer workers, or ahead=0"
+            )
+        session.begin()
+        for chain in range(session.machine.rung.size):
+            self._try_hold(session, chain)
+
+    def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
+        """Simulate until the virtual time of the budget."""
+        session.begin()
+        control = control or Control()
+        hold: Callable[..., float] = _no_hold if self.hold is None else self.hold
+        simulate: Callable[..., int] = run_until
+        if session.problem.is_compiled and is_compiled(hold):
+            hold = _with_signature(hold)
+        else:
+            simulate = _plain_loop(session)
+        flight = self._flight(session)
+        began, until = session.progress.elapsed, session.progress.elapsed + budget
+        busy_before = flight.busy + _unfinished(flight, began)
+        stopped, failure = StopReason.BUDGET_SPENT, None
+        status = PAUSED
+        # Compiled code cannot be interrupted, so it comes back for air several times a second.
+        clock, completions = WallClock(), 1000
+        try:
+            while status == PAUSED:
+                before = clock.now()
+                status = simulate(
+                    until, completions, session.machine, flight, session.record, session.log,
+                    session.streams, session.choose_pairs, session.choose_pairs_within,
+                    session.log_weight, session.mover.move, session.tuning, hold,
+                    self.hold is None, session.problem.dimension, self.latency, self.cost,
+                )  # fmt: skip
+                session.flush()
+                now = max(float(flight.now[0]), began)
+                busy = flight.busy + _unfinished(flight, now) - busy_before
+                control.serve(RunningProcessors(now - began, busy))
+                if control.stopped is not None:
+                    stopped = control.stopped
+                    break
+                in_time = clock.now() - before < SECONDS_BETWEEN_PAUSES
+                completions = (
+                    min(2 * completions, MOST_COMPLETIONS)
+                    if in_time
+                    else (max(1, completions // 2))
+                )
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        except Exception as error:
+            stopped, failure = StopReason.FAILED, self._failure(session, flight, error)
+        if status == FAILED:
+            stopped, failure = StopReason.FAILED, self._failure(session, flight)
+        elif status == STANDING:
+            stopped = StopReason.FAILED
+            failure = RunFailed(
+                f"virtual time stands still at {flight.now[0]}: "
+                + ("moves did no work" if self.hold is None else "hold gave 0")
+                + f" {MOST_STANDING} times in a row; give hold times that are positive now and "
+                "then, or proposals that the prior does not always refuse"
+            )
+        if failure is not None or stopped is StopReason.INTERRUPTED:
+            flight = session.progress.flight = _without_half_done(flight)
+        now = until if status == FINISHED else max(float(flight.now[0]), began)
+        session.progress.elapsed = now
+        busy = flight.busy + _unfinished(flight, now) - busy_before
+        return Usage(stopped, now - began, busy, failure)
+
+    def _flight(self, session: Session) -> Flight:
+        """What the processors were doing when the session was left, or nothing yet."""
+        flight: Flight | None = session.progress.flight
+        if flight is None:
+            progress, width = session.progress, session.machine.states.shape[1]
+            under_way = progress.under_way
+            backlog = {
+                chain: under_way[chain].age if chain in under_way else 0.0
+                for chain in session.started_from
+            }
+            session.started_from.clear()
+            flight = empty_flight(
+                session.served, self.speed, width, progress.elapsed, backlog, self.ahead
+            )
+            progress.flight = flight
+        return flight
+
+    def _failure(
+        self, session: Session, flight: Flight, error: Exception | None = None
+    ) -> RunFailed:
+        """Say what failed: a move, a hold time or an exchange."""
+        if isinstance(error, StoreFailed):
+            return error
+        chain, stage = int(flight.suspect[0]), flight.stage[0]
+        if stage == AN_EXCHANGE:
+            return failed_exchange(error or AptmcError("unknown reason"))
+        if stage == A_HOLD_TIME:
+            try:
+                self._try_hold(session, chain)
+            except MoveFailed as failure:
+                return failure
+        return session.failed_move(chain, error)
+
+    def _try_hold(self, session: Session, chain: int) -> None:
+        """Draw the hold time of a chain's current move, in plain Python, and check it."""
+        if self.hold is None:
+            return
+        rung, key = int(session.machine.rung[chain]), session.key(chain)._replace(purpose=HOLD)
+        state = session.machine.states[session.machine.replica[chain]]
+        parameters = session.problem.describe(state)
+        theta = state[: session.problem.dimension].copy()
+        try:
+            value = self.hold(theta, rung, key.generator())
+        except Exception as error:
+            reason = f"hold raised {type(error).__name__}: {error}"
+            raise MoveFailed(reason, parameters, rung, key) from error
+        time = numbers(value)
+        if time is None or time.ndim != 0 or time < 0.0:
+            reason = f"hold returned {value!r}, must be a finite time that is not negative,"
+            raise MoveFailed(reason, parameters, rung, key)
+
+
+def _plain_loop(session: Session) -> Callable[..., int]:
+    """The loop as plain Python, around plain Python functions and the same coordinator."""
+    desk = session.desk
+
+    def catch_up(_machine: Any, time: float, *_: Any) -> bool:
+        return desk.catch_up(time)
+
+    def complete(
+        _machine: Any, chain: int, outcome: Floats, info: Floats, time: float, *_: Any
+    ) -> bool:
+        return desk.complete(chain, Outcome(outcome, info), time)
+
+    return interpreted(run_until, catch_up=catch_up, complete=complete)
+
+
+def _without_half_done(flight: Flight) -> Flight:
+    """If a move was being computed, and failed: whoever goes on must compute it again first."""
+    if flight.stage[0] == AN_EXCHANGE:
+        return flight
+    chain = flight.suspect[0]
+    flight.chain[flight.chain == chain] = NOBODY
+    return flight._replace(
+        backlog=np.append(flight.backlog, chain), backlog_age=np.append(flight.backlog_age, 0.0)
+    )
+
+
+def _unfinished(flight: Flight, now: float) -> Floats:
+    """Of each processor: how long it has been at its present move."""
+    so_far = np.maximum(np.minimum(flight.finish, now) - flight.started, 0.0)
+    by_place = np.where(flight.chain != NOBODY, so_far, 0.0)
+    by_processor: Floats = by_place.reshape(-1, flight.busy.size).sum(axis=0)
+    return by_processor
+
+
+def _delay(name: str, value: float) -> float:
+    delay = numbers(value)
+    if delay is None or delay.ndim != 0 or delay < 0.0:
+        raise InputError(f"{name} must be a time that is not negative, got {value!r}")
+    return float(delay)
+
+
+@njit
+def _no_hold(theta: Any, rung: Any, rng: Any) -> float:
+    """Stands in where the kernel's count of work is the hold time."""
+    return 0.0
+
+
+@lru_cache
+def _with_signature(hold: Callable[..., float]) -> Callable[..., float]:
+    """A function of ours around a user's compiled one, so that we may give it a signature."""
+
+    def hold_time(theta: Any, rung: Any, rng: Any) -> float:
+        return hold(theta, rung, rng)
+
+    return compiled_like(hold_model, hold_time)

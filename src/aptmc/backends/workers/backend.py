@@ -1,0 +1,113 @@
+"""Backends with workers: one workforce serves all phases of a run, one after the other."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import Any, final
+
+from aptmc.backends.base import Backend, Engine
+from aptmc.backends.processes.fork_server import pack
+from aptmc.backends.workers.grouping import Grouping
+from aptmc.backends.workers.loop import WorkerLoop
+from aptmc.backends.workers.replaying import ByWorkers
+from aptmc.backends.workers.trials import ComputeTimed
+from aptmc.backends.workers.wire import Wire
+from aptmc.backends.workers.workforce import Workforce
+from aptmc.errors import InputError
+from aptmc.session.control import Control
+from aptmc.session.session import Session, Usage
+from aptmc.session.units import Units
+
+
+@final
+class WorkerEngine(Engine):
+    """Runs the phases of a run on one workforce. The budget counts from the call."""
+
+    def __init__(
+        self,
+        units: Callable[[Session, ComputeTimed], Units],
+        control: Control,
+        workforce: Workforce[Any],
+        budget: float,
+    ) -> None:
+        self._units, self._control, self._workforce = units, control, workforce
+        self._end = control.called + budget  # by the clock
+        self._idle_since = control.called
+        self._startup = 0.0
+
+    def run(self, session: Session, budget: float) -> Usage:
+        """One phase. All time since the call in which no moves count is start-up."""
+        loop = WorkerLoop(
+            session, budget, self._end, self._control, self._workforce,
+            partial(self._units, session), self._idle_since, self._startup,
+        )  # fmt: skip
+        usage = loop.run()
+        self._idle_since, self._startup = loop.until, usage.overhead.startup
+        return usage
+
+    def left(self) -> float:
+        """What is left by the clock, once workers can be started."""
+        self._workforce.await_ready(self._end, self._control)
+        return self._end - self._control.clock.now()
+
+
+class WorkforceBackend(Backend):
+    """A backend with workers, wherever they are. The problem is sent to each of them once."""
+
+    grouping: Grouping
+
+    @abstractmethod
+    def workforce(self, session: Session) -> Workforce[Any]:
+        """Workers for one run; they are started when they are waited for."""
+
+    def units(self, session: Session, compute: ComputeTimed) -> Units:
+        """How much is sent to a worker at a time."""
+        return self.grouping.units(session, compute)
+
+    def check(self, session: Session) -> None:
+        """Can the problem travel, and do groups and queues fit?"""
+        payload_of(session)
+        self.grouping.check(session)
+
+    def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
+        """Keep all workers busy until the budget is spent."""
+        with self.open(session, budget, control or Control()) as engine:
+            return engine.run(session, engine.left())
+
+    @contextmanager
+    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
+        """Start a workforce, which serves all phases of a run."""
+        workforce = self.workforce(session)
+        with control.signals(), closing(workforce):
+            control.wake = workforce.wake
+            try:
+                yield WorkerEngine(self.units, control, workforce, budget)
+            finally:
+                control.wake = lambda: None
+
+    @contextmanager
+    def computing(self, session: Session) -> Iterator[ByWorkers]:
+        """Workers that compute the moves of a replay."""
+        with closing(self.workforce(session)) as workforce:
+            yield ByWorkers(session, workforce, self.processors)
+
+
+def wire_of(session: Session) -> Wire:
+    """How one speaks about the moves of a session."""
+    return Wire(session.seed, session.problem.width, session.tuning.shape[1])
+
+
+def payload_of(session: Session) -> bytes:
+    """All that a worker needs to know, as bytes, or a clear error."""
+    try:
+        return pack((session.problem, session.kernel), wire_of(session))
+    except Exception as error:
+        raise InputError(
+            f"the problem cannot be sent to worker processes ({type(error).__name__}: "
+            f"{error}): something that its functions use, an open file or a lock perhaps, "
+            "belongs to this process; open it inside the function, or use "
+            "on=aptmc.InProcess()"
+        ) from error

@@ -1,0 +1,411 @@
+"""One run of a session on a workforce, from first states to the end of the budget."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from aptmc.backends.workers.pick_up import PickUp
+from aptmc.backends.workers.trials import ComputeTimed
+from aptmc.backends.workers.wire import Reply
+from aptmc.backends.workers.workforce import Worker, Workforce
+from aptmc.errors import InputError, RunFailed, StopReason
+from aptmc.kernels.base import STEPS
+from aptmc.record.record import NOBODY
+from aptmc.session.control import Control, RunningProcessors, WorkerStatus
+from aptmc.session.orders import Order, Outcome
+from aptmc.session.session import Overhead, Session, UnderWay, Usage
+from aptmc.session.units import Units
+
+# Before the run begins, a move that takes this many times longer than others did is given up. It
+# does not count, so that this is no bias; but a simulation that hangs must not spend the budget.
+PATIENCE = 20.0
+LEAST_PATIENCE = 0.01  # of the budget
+# For moves of an earlier phase to end: a share of what is left of the budget, and seconds.
+GRACE, MOST_GRACE = 0.02, 0.25
+
+
+@final
+class WorkerLoop(RunningProcessors):
+    """One run of a session on a workforce. Times are those of the session unless said otherwise."""
+
+    def __init__(
+        self,
+        session: Session,
+        budget: float,
+        end: float,
+        control: Control,
+        workforce: Workforce[Any],
+        choose_units: Callable[[ComputeTimed], Units],
+        idle_since: float,
+        startup_before: float = 0.0,
+    ) -> None:
+        """Prepare to go to work.
+
+        :param end: of the whole run, by the clock
+        :param idle_since: when moves ceased to count, or the call, by the clock
+        :param startup_before: what start-up took until then
+        """
+        self.session, self.budget, self.choose_units = session, budget, choose_units
+        self.control, self.workforce = control, workforce
+        self.clock = control.clock
+        self.idle_since, self.startup_before = idle_since, startup_before
+        self.until = end  # by the clock, whatever happens; earlier, once it is known when it begins
+        self.began = self.clock.now()  # by the clock: when moves began to count
+        self.offset = session.progress.elapsed - self.began  # from the clock to the session's time
+        self.ahead = 0
+        self.has_begun = self.is_picking_up = False
+        self.heard: deque[tuple[Worker, Reply]] = deque()  # that is not yet committed
+        self.finished_before = 0  # trial moves
+        self.seconds_before = 0.0
+        processors = session.processors
+        self.busy = np.zeros(processors)  # by processor: seconds inside completed moves
+        self.arrived = np.full(processors, math.nan)  # by processor, by the clock
+        self.left = np.full(processors, math.inf)
+
+    # --- the run ------------------------------------------------------------------------------
+
+    def run(self) -> Usage:
+        """Start up, then keep all busy."""
+        stopped, failure = StopReason.BUDGET_SPENT, None
+        try:
+            self.start_up()
+            if self.control.stopped is None:
+                self.begin()
+            if self.control.stopped is None:
+                self.keep_busy()
+            stopped = self.control.stopped or stopped
+        except RunFailed as error:
+            stopped, failure = StopReason.FAILED, error
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        # All exchanges up to the end have taken place, and none after it.
+        self.until = min(self.clock.now(), self.until)
+        if self.has_begun:
+            try:
+                self.session.catch_up(self.until + self.offset)
+            except RunFailed as error:
+                stopped, failure = StopReason.FAILED, failure or error
+            self.note_under_way()
+        usage = self.usage()._replace(stopped=stopped, failure=failure)
+        self.session.progress.elapsed += usage.elapsed
+        return usage
+
+    def start_up(self) -> None:
+        """Processes, first states, units of work. A request to stop ends it early."""
+        if not self.workforce.await_ready(self.until, self.control):
+            if self.control.stopped is not None:
+                return
+            raise RunFailed(
+                "the budget was spent before the workers were ready: starting Python and "
+                "compiling the problem takes several seconds; use a longer budget, or "
+                "on=aptmc.InProcess()"
+            )
+        self.end_earlier_moves()
+        for processor in range(self.session.processors):
+            if processor not in self.workforce.workers:
+                self.workforce.hire(processor)
+            self.arrived[processor] = self.clock.now()
+        try:
+            self.session.begin(self.compute_all)
+            # A move that is issued again is the same move, so units stay as they were.
+            progress = self.session.progress
+            if progress.units is None:
+                progress.units = self.choose_units(self.compute_timed)
+        except _Stopped:
+            return
+        self.session.tuning[:, STEPS] = progress.units.steps
+        movers = int(self.session.machine.is_mover.sum())
+        # Workers may have been added meanwhile.
+        fits = (movers - 1) // len(self.workforce.workers) - 1
+        self.ahead = max(min(progress.units.ahead, fits), 0)
+
+    def end_earlier_moves(self) -> None:
+        """Free the workers of what belongs to an earlier phase.
+
+        A worker that is about to finish is worth waiting for: in a new one, functions that compile
+        when they are first called must do so again.
+        """
+        workers = self.workforce.workers
+        now = self.clock.now()
+        limit = now + min(GRACE * (self.until - now), MOST_GRACE)
+        while self.clock.now() < limit and not all(one.is_idle for one in workers.values()):
+            self.workforce.listen(limit)
+        for worker in list(workers.values()):
+            if not worker.is_idle:
+                self.workforce.interrupt(worker)
+
+    def begin(self) -> None:
+        """From now on moves count."""
+        self.is_picking_up = True
+        earlier = PickUp(self.session, self.control, self.workforce)
+        earlier.wait(self.until, lambda: self.control.serve(self))
+        self.is_picking_up = False
+        if self.control.stopped is not None:
+            return
+        self.has_begun = True
+        self.began = self.clock.now()
+        self.until = min(self.until, self.began + self.budget)
+        self.offset = self.session.progress.elapsed - self.began
+        self.arrived[:] = self.began
+        self.workforce.waited = 0.0
+        earlier.order_the_rest()
+        # Whoever has replied may have died since, and been replaced.
+        present = self.workforce.workers
+        self.heard.extend((present[worker.processor], reply) for worker, reply in earlier.replies)
+        busy = {worker.processor for worker, _ in self.heard}
+        for worker in list(present.values()):
+            if worker.is_leaving and worker.processor not in busy:
+                self.let_go(worker)
+        workers = [
+            worker
+            for worker in present.values()
+            if not worker.is_leaving and worker.processor not in busy
+        ]
+        for depth in range(1 + self.ahead):
+            for worker in workers:
+                if len(worker.orders) <= depth:
+                    self.give_work(worker, self.now())
+
+    def keep_busy(self) -> None:
+        """The loop: hear of completions, commit them, give out the next moves."""
+        session, workforce = self.session, self.workforce
+        while self.control.stopped is None:
+            if not self.heard:
+                self.heard.extend(workforce.listen(min(self.until, self.control.due)))
+            for worker, reply in self.heard:
+                self.note_busy(worker, reply)
+            while self.heard and self.clock.now() < self.until:
+                worker, reply = self.heard[0]
+                if reply.failure is not None:
+                    raise reply.failure
+                assert reply.outcome is not None
+                time = self.now()
+                # A move that was picked up began, by the session's time, in an earlier phase.
+                began, ended = reply.began, max(reply.ended, self.began)
+                barriers = session.machine.passed[0]
+                session.complete(
+                    reply.key.chain, reply.outcome, time,
+                    worker.processor, began + self.offset, ended + self.offset,
+                )  # fmt: skip
+                self.heard.popleft()
+                if worker.is_leaving:
+                    self.let_go(worker)
+                elif len(worker.orders) <= self.ahead:
+                    self.give_work(worker, time)
+                if session.machine.plan.moves_per_barrier > 0 and (
+                    session.machine.passed[0] > barriers
+                ):
+                    self.give_work_to_idle(time)
+            self.follow_cluster()
+            if self.clock.now() >= self.control.due:
+                self.note_under_way()
+            self.control.serve(self)
+            if self.clock.now() >= self.until:
+                return
+
+    def note_under_way(self) -> None:
+        """The session knows what is in flight; for how long, in case it is left now."""
+        now, under_way = min(self.clock.now(), self.until), {}
+        for worker, reply in self.heard:
+            # A worker that died has not said when it began.
+            age = 0.0 if math.isnan(reply.began) else max(now - reply.began, 0.0)
+            under_way[reply.key.chain] = UnderWay(worker.processor, age)
+        for worker in self.workforce.workers.values():
+            age = max(now - worker.since, 0.0)
+            for order in worker.orders:
+                under_way[order.key.chain] = UnderWay(worker.processor, age)
+                age = 0.0  # the others wait
+        self.session.progress.under_way = under_way
+
+    def follow_cluster(self) -> None:
+        """Places that came are taken, by new workers; who lost its place goes after its moves."""
+        if self.session.machine.completed.size > 1:
+            return  # processors belong to pools: none may be left without
+        for worker in self.workforce.crowded():
+            if not worker.is_leaving and self.staying() > 1:
+                worker.is_leaving = True
+                self.let_go(worker)
+        for _ in range(self.workforce.vacancies()):
+            if self.has_room():
+                self.take_in()
+
+    def now(self) -> float:
+        """The session's time."""
+        return self.clock.now() + self.offset
+
+    def note_busy(self, worker: Worker, reply: Reply) -> None:
+        """A worker has computed a move, which may come too late to count, or may have failed."""
+        seconds = min(reply.ended, self.until) - max(reply.began, self.began)
+        if seconds > 0.0:  # not a number: a worker that died has not said when it began
+            self.busy[worker.processor] += seconds
+
+    def give_work(self, worker: Worker, time: float) -> None:
+        """The next chain of the worker's pool goes in flight."""
+        pool = int(self.session.served[worker.processor % self.session.processors])
+        chain = self.session.take_next(pool, worker.processor, time)
+        if chain != NOBODY:
+            self.workforce.order(worker, self.session.order(chain))
+
+    def give_work_to_idle(self, time: float) -> None:
+        """After a barrier everyone takes a move again."""
+        for processor in sorted(self.workforce.workers):
+            worker = self.workforce.workers[processor]
+            if worker.is_idle and not worker.is_leaving:
+                self.give_work(worker, time)
+
+    # --- before moves count -------------------------------------------------------------------
+
+    def compute_all(self, orders: list[Order]) -> list[Outcome | None]:
+        """Compute orders in parallel. None stands for one that was given up."""
+        replies = self.compute_timed(orders)
+        for reply in replies:
+            if reply is not None and reply.failure is not None:
+                raise reply.failure
+        return [reply and reply.outcome for reply in replies]
+
+    def compute_timed(self, orders: list[Order]) -> list[Reply | None]:
+        """The same, with the times that they took."""
+        replies: dict[int, Reply | None] = {}
+        places = {order.key: place for place, order in enumerate(orders)}
+        waiting = list(reversed(orders))
+        while len(replies) < len(orders):
+            for worker in list(self.workforce.workers.values()):
+                if worker.is_idle and waiting:
+                    self.workforce.order(worker, waiting.pop())
+            patience = self.patience()
+            look_up = min(self.until, self.next_look(patience), self.control.due)
+            for _, reply in self.workforce.listen(look_up):
+                replies[places[reply.key]] = reply
+                if reply.failure is None:
+                    self.finished_before += 1
+                    self.seconds_before += reply.ended - reply.began
+            self.control.serve(self)
+            if self.control.stopped is not None:
+                raise _Stopped
+            now = self.clock.now()
+            if now >= self.until:
+                raise RunFailed(
+                    "the budget was spent before the chains had their first states: use a "
+                    "longer budget, or larger tolerances at the hot end"
+                )
+            for worker in list(self.workforce.workers.values()):
+                if worker.orders and now >= worker.since + patience:
+                    replies[places[worker.orders[0].key]] = None
+                    self.workforce.interrupt(worker)
+        return [replies[place] for place in range(len(orders))]
+
+    def patience(self) -> float:
+        """How long a trial move may take."""
+        if self.finished_before < self.session.processors:
+            return math.inf
+        mean = self.seconds_before / self.finished_before
+        return max(PATIENCE * mean, LEAST_PATIENCE * self.budget)
+
+    def next_look(self, patience: float) -> float:
+        """When someone's patience ends, by the clock."""
+        busy = [worker.since for worker in self.workforce.workers.values() if worker.orders]
+        return min(busy, default=math.inf) + patience
+
+    # --- for the world outside ----------------------------------------------------------------
+
+    def usage(self) -> Usage:
+        """How the processors were used so far."""
+        now = min(self.clock.now(), self.until)
+        elapsed = max(now - self.began, 0.0) if self.has_begun else 0.0
+        busy = self.busy.copy()
+        if self.has_begun:
+            for processor, worker in self.workforce.workers.items():
+                if not worker.is_idle:
+                    busy[processor] += max(now - max(worker.since, self.began), 0.0)
+        present = np.maximum(np.minimum(self.left, now) - np.maximum(self.arrived, self.began), 0.0)
+        overhead = Overhead(
+            coordinator=max(elapsed - self.workforce.waited, 0.0),
+            exchanges=self.session.progress.exchange_seconds,
+            startup=float(self.startup_before + (now - elapsed - self.idle_since)),
+        )
+        return Usage(StopReason.STILL_RUNNING, elapsed, busy, None, present, overhead)
+
+    def workers(self) -> list[WorkerStatus]:
+        """What each worker is doing, and for how long."""
+        now = self.clock.now()
+        statuses = []
+        for processor, worker in sorted(self.workforce.workers.items()):
+            order = worker.orders[0] if worker.orders else None
+            statuses.append(
+                WorkerStatus(
+                    processor,
+                    worker.process,
+                    order and order.key.chain,
+                    order and order.rung,
+                    max(now - worker.since, 0.0) if order else 0.0,
+                )
+            )
+        return statuses
+
+    def add_worker(self) -> int:
+        """One more, unless too few chains would be left waiting."""
+        machine = self.session.machine
+        if machine.completed.size > 1:
+            raise InputError(
+                "workers can be added only where all share one queue: use pools=aptmc.Shared()"
+            )
+        self.workforce.check_growth()
+        if not self.has_room():
+            raise InputError(
+                f"with {self.staying() + 1} workers none of the {int(machine.is_mover.sum())} "
+                "chains would be left waiting to be exchanged: use chains_per_rung=2, say"
+            )
+        return self.take_in()
+
+    def has_room(self) -> bool:
+        """Whether some chains would be left waiting if there was one worker more."""
+        machine = self.session.machine
+        in_flight = (self.staying() + 1) * (1 + self.ahead)
+        return machine.plan.moves_per_barrier > 0 or in_flight < machine.is_mover.sum()
+
+    def staying(self) -> int:
+        """How many workers were not asked to leave."""
+        return sum(not worker.is_leaving for worker in self.workforce.workers.values())
+
+    def take_in(self) -> int:
+        """One more worker, who gets work at once."""
+        processor = self.busy.size
+        self.busy = np.append(self.busy, 0.0)
+        self.arrived = np.append(self.arrived, self.clock.now())
+        self.left = np.append(self.left, math.inf)
+        worker = self.workforce.hire(processor)
+        if self.has_begun:
+            for _ in range(1 + self.ahead):
+                self.give_work(worker, self.now())
+        return processor
+
+    def remove_worker(self) -> int:
+        """The last one goes as soon as its moves are done."""
+        workers = self.workforce.workers
+        if self.session.machine.completed.size > 1:
+            raise InputError(
+                "workers can be removed only where all share one queue: use pools=aptmc.Shared()"
+            )
+        staying = [worker for worker in workers.values() if not worker.is_leaving]
+        if len(staying) == 1:
+            raise InputError("the last worker cannot be removed: use stop()")
+        worker = staying[-1]
+        worker.is_leaving = True
+        self.workforce.retire(worker)
+        self.let_go(worker)
+        return int(worker.processor)
+
+    def let_go(self, worker: Worker) -> None:
+        """A worker that was asked to leave does so when it has nothing left to do."""
+        if worker.is_idle and not self.is_picking_up:  # when each has its moves to compute again
+            self.left[worker.processor] = self.clock.now()
+            self.workforce.dismiss(worker)
+
+
+class _Stopped(Exception):
+    """A request to stop came before the first move."""

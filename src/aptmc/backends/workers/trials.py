@@ -1,0 +1,109 @@
+"""Units of work: how many cheap moves are sent at a time, and whether the next waits at the worker.
+
+Both are decided before the run begins, from moves that do not count, and stay as they are. A unit
+that ended "when so many milliseconds have passed" would be biased: of the moves under way at any
+moment, slow ones are the more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from aptmc.backends.workers.wire import Reply
+from aptmc.kernels.base import STEPS
+from aptmc.keys import PILOT, Key
+from aptmc.session.orders import Order
+from aptmc.session.session import Session
+from aptmc.session.units import Units, can_queue_ahead
+
+# A unit should last so long that sending it, which costs about a tenth of a millisecond of the
+# coordinating process, does not matter; the more workers there are, the longer.
+SHORTEST_UNIT = 5e-3
+UNIT_PER_PROCESSOR = 0.25e-3
+# From here on the time that a worker waits for its next order does not matter.
+LONG_UNIT = 20e-3
+# On a busy machine a process may be made to wait for some time, but hardly for so long: a step that
+# takes this long once is long, one of LONG_UNIT must be found so twice.
+VERY_LONG = 1.0
+# The time on the way that is worth hiding, as a share of the longest unit.
+WORTH_HIDING = 0.05
+MOST_AHEAD = 16
+MOST_GROWTH = 32
+ENOUGH_TRIALS = 3
+MOST_ROUNDS = 8
+
+ComputeTimed = Callable[[list[Order]], list[Reply | None]]
+
+
+def measure_units(
+    session: Session,
+    compute: ComputeTimed,
+    *,
+    group: bool,
+    ahead: int | None,
+    most_ahead: float = 1,
+) -> Units:
+    """Choose units from the time that moves take from the chains' first states.
+
+    :param ahead: how many orders wait at each worker; None: as many as hide the way there and back
+    :param most_ahead: and at most so many
+    """
+    machine = session.machine
+    shortest = max(SHORTEST_UNIT, UNIT_PER_PROCESSOR * session.processors)
+    tuning = session.tuning.copy()
+    movers = np.flatnonzero(machine.is_mover)
+    first = {int(machine.rung[chain]): chain for chain in movers[::-1].tolist()}
+    longest = dict.fromkeys(first, 0.0)
+    quickest = dict.fromkeys(first, np.inf)  # trial of a single step
+    singles = dict.fromkeys(first, 0)  # trials of a single step
+    # Steps are seldom alike, and one that the prior refuses costs nothing. So what counts is the
+    # mean over all trials of a rung, and a unit must be found good enough several times.
+    seconds, steps, settled = (dict.fromkeys(first, 0.0) for _ in range(3))
+    latencies: list[float] = []
+    unmeasured = set(first)
+    for turn in range(MOST_ROUNDS):
+        orders = []
+        for rung in sorted(unmeasured):
+            state, key = machine.states[first[rung]], Key(session.seed, first[rung], turn, PILOT)
+            orders.append(Order(key, rung, float(machine.level[rung]), tuning[rung].copy(), state))
+        for order, reply in zip(orders, compute(orders), strict=True):
+            rung, single = order.rung, float(session.tuning[order.rung, STEPS])
+            if reply is None or reply.failure is not None:
+                # It takes far longer than any unit has to, or it fails; a failure of a move that
+                # does not count is no reason to stop.
+                longest[rung] = np.inf
+                tuning[rung, STEPS] = single
+                unmeasured.discard(rung)
+                continue
+            latencies.append(reply.latency)
+            # Where the way there and back takes longer than a unit, so should the unit: then one
+            # order that waits at the worker is enough to keep it busy.
+            target = max(shortest, float(np.median(latencies)))
+            longest[rung] = max(longest[rung], reply.ended - reply.began)
+            seconds[rung] += max(reply.ended - reply.began, 1e-6)
+            steps[rung] += order.tuning[STEPS]
+            wanted = max(int(target * steps[rung] / seconds[rung] / single), 1) * single
+            settled[rung] += wanted <= 2.0 * order.tuning[STEPS]
+            if group:
+                tuning[rung, STEPS] = min(wanted, MOST_GROWTH * order.tuning[STEPS])
+            if order.tuning[STEPS] == single:
+                singles[rung] += 1
+                quickest[rung] = min(quickest[rung], reply.ended - reply.began)
+            is_long = quickest[rung] > (LONG_UNIT if singles[rung] > 1 else VERY_LONG)
+            is_long &= singles[rung] > 0
+            if not group or is_long or settled[rung] == ENOUGH_TRIALS:
+                unmeasured.discard(rung)
+        if not unmeasured:
+            break
+    if ahead is None:
+        latency = float(np.median(latencies)) if latencies else 0.0
+        is_short = max(longest.values()) < max(LONG_UNIT, latency / WORTH_HIDING)
+        unit = min((seconds[r] / steps[r] * tuning[r, STEPS] for r in first if steps[r]), default=1)
+        wanted = max(math.ceil(latency / max(unit, 1e-6)), 1) if is_short else 0
+        ahead = min(wanted, int(min(most_ahead, MOST_AHEAD)))
+        while ahead > 0 and not can_queue_ahead(machine, session.served, ahead):
+            ahead -= 1
+    return Units(tuning[:, STEPS].astype(np.int64), ahead)

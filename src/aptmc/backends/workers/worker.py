@@ -1,0 +1,70 @@
+"""A worker: takes orders, computes moves, replies. It owns nothing that could be lost with it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any, NoReturn
+
+from aptmc.backends.workers.wire import Wire
+from aptmc.clock import WallClock
+from aptmc.errors import AptmcError, MoveFailed
+from aptmc.session.orders import Mover, Order, Outcome
+
+
+class Dismissed(BaseException):
+    """The run is over. Raised inside the user's function, so that it can put its things away."""
+
+
+def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
+    """Compute orders until the other side hangs up."""
+    signal.signal(signal.SIGTERM, _dismiss)
+    try:
+        connection.send_bytes(wire.greeting_bytes())
+        while True:
+            connection.send_bytes(answer(connection.recv_bytes(), mover, wire, Dismissed))
+    except (EOFError, OSError, Dismissed):
+        return
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it has been heard, or is no longer needed
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+
+
+def answer(message: bytes, mover: Mover, wire: Wire, interruption: type[BaseException]) -> bytes:
+    """Compute an order, from bytes to bytes.
+
+    :param interruption: what may break off a move and is no fault of the user's function
+    """
+    clock = WallClock()
+    order = wire.read_order(message)
+    began = clock.now()
+    outcome = _compute(mover, order, interruption)
+    ended = clock.now()
+    if isinstance(outcome, Outcome):
+        return wire.outcome_bytes(order.key, outcome, began, ended)
+    return wire.failure_bytes(order.key, outcome, began, ended)
+
+
+def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> Outcome | AptmcError:
+    """The outcome, or the failure with a note of where in the user's code it happened."""
+    try:
+        return mover.compute(order)
+    except AptmcError as failure:
+        cause = failure.__cause__
+        if cause is not None:
+            lines = "".join(traceback.format_exception(cause))
+            failure.add_note(f"In the worker process:\n{lines}")
+        return failure
+    except interruption:
+        raise
+    except BaseException as error:  # sys.exit() or an interrupt inside the user's function
+        parameters = mover.problem.describe(order.state)
+        reason = f"{mover.problem.function_name} raised {type(error).__name__}: {error}"
+        return MoveFailed(reason + ", in a move", parameters, order.rung, order.key)
+
+
+def _dismiss(_number: int, _frame: Any) -> NoReturn:
+    raise Dismissed

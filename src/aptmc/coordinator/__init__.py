@@ -1,0 +1,1 @@
+"""The state machine: completions in, moves out. All of the anytime logic is here."""

@@ -1,0 +1,88 @@
+"""The state of a run under way: the few numbers that people want to see while it goes on."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, final
+
+import numpy as np
+
+from aptmc.compiled import Floats, FloatTable
+from aptmc.diagnostics import effective_sample_size
+from aptmc.record.record import Record
+from aptmc.session.control import WorkerStatus
+
+MOST_ROWS = 8192  # of a sketch
+
+
+class LiveState(NamedTuple):
+    """What a view shows."""
+
+    elapsed: float  # since the call, or in virtual time
+    budget: float
+    unit: str
+    draws: int  # on the coldest rung
+    effective: float  # of the parameter that has the fewest; NaN if nobody knows yet
+    moves: int
+    utilisation: float
+    levels: tuple[float, ...]
+    swap_rates: Floats  # of neighbours
+    workers: list[WorkerStatus]
+    round: int | None  # of the warm-up, from 1; None when it is over
+    rounds: int
+    silence: float = 0.0  # seconds since there was news of the run, if it is seen from outside
+
+    @property
+    def share(self) -> float:
+        """Of the budget, how much is spent."""
+        return min(self.elapsed / self.budget, 1.0) if self.budget > 0.0 else 0.0
+
+
+@final
+class Sketch:
+    """The draws of the coldest rung, thinned so that there are never too many to look at."""
+
+    def __init__(self, dimension: int, wanted: frozenset[int]) -> None:
+        """Prepare to listen to the chains that are wanted."""
+        self.draws = 0
+        self._dimension, self._wanted = dimension, wanted
+        self._every = 1
+        self._heard = 0  # rows of the record
+        self._rows: dict[int, list[FloatTable]] = {chain: [] for chain in wanted}
+        self._kept: dict[int, int] = dict.fromkeys(wanted, 0)
+        self._seen: dict[int, int] = dict.fromkeys(wanted, 0)
+
+    def listen(self, record: Record) -> None:
+        """Take in what is new in a record since one last listened."""
+        first_row, rows = self._heard, int(record.filled[0])
+        self._heard = rows
+        for chain in self._wanted:
+            mine = first_row + np.flatnonzero(record.chain[first_row:rows] == chain)
+            if mine.size == 0:
+                continue
+            self.draws += mine.size
+            first = -self._seen[chain] % self._every
+            self._seen[chain] += mine.size
+            chosen = record.state[mine[first :: self._every], : self._dimension].copy()
+            self._rows[chain].append(chosen)
+            self._kept[chain] += len(chosen)
+        while max(self._kept.values(), default=0) > MOST_ROWS:
+            self._every *= 2
+            for chain, pieces in self._rows.items():
+                thinned = np.concatenate(pieces)[::2] if pieces else np.empty((0, self._dimension))
+                self._rows[chain], self._kept[chain] = [thinned], len(thinned)
+
+    def turn_the_page(self) -> None:
+        """The record is emptied now: its rows are filled anew."""
+        self._heard = 0
+
+    def effective_draws(self) -> float:
+        """Of the parameter that has the fewest."""
+        chains = [np.concatenate(pieces) for pieces in self._rows.values() if pieces]
+        chains = [rows for rows in chains if len(rows) >= 16]
+        if not chains:
+            return math.nan
+        return min(
+            effective_sample_size([rows[:, place] for rows in chains])
+            for place in range(self._dimension)
+        )

@@ -1,0 +1,261 @@
+"""Advice: what a finished run shows that its user should know, each with one remedy.
+
+`vital_signs` takes the numbers from a run; `advise` judges the numbers, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from aptmc.compiled import Floats
+from aptmc.diagnostics import Summary
+
+if TYPE_CHECKING:
+    from aptmc.result.run import Run
+
+RARE_SWAPS, USUAL_SWAPS = 0.1, 0.9
+UNEVEN_SWAPS = 0.3  # the largest rate less the smallest, on a ladder that was meant to be even
+USEFUL_DRAWS, FEW_DRAWS = 400, 100
+DISAGREEMENT, STRONG_DISAGREEMENT = 1.05, 1.2  # of chains, by r-hat
+BUSY = 0.8
+MANY_FAILURES = 0.1  # of all simulations
+LONG_START = 1 / 3  # of the budget
+
+
+class Advice(NamedTuple):
+    """A problem in plain words, and what to do about it."""
+
+    problem: str
+    remedy: str
+    serious: bool
+    """Whether the draws should not be relied on before it is solved."""
+
+    def __str__(self) -> str:
+        return f"{'warning' if self.serious else 'hint'}: {self.problem}. {self.remedy}."
+
+
+class VitalSigns(NamedTuple):
+    """The numbers by which a run is judged."""
+
+    kind: str  # of the ladder: powers or tolerances
+    levels: tuple[float, ...]
+    swap_rates: Floats  # of neighbours; NaN where they never met
+    round_trips: int
+    draws: int  # on the coldest rung
+    distinct: int  # different states among them
+    effective_draws: float  # of the parameter that has the fewest; NaN for too few draws
+    r_hat: float  # of the parameter that has the largest
+    utilisation: float
+    has_barriers: bool  # do processors wait for each other?
+    simulations: int
+    failures: int
+    started_late: float  # the share of the budget in which no moves counted
+    last_rungs: int | None  # in the last round of the warm-up, if it looked for a ladder
+
+
+def advise(signs: VitalSigns) -> list[Advice]:
+    """All that is worth saying, serious things first."""
+    found = [*_about_swaps(signs), *_about_draws(signs), *_about_warmup(signs), *_about_time(signs)]
+    return sorted(found, key=lambda advice: not advice.serious)
+
+
+def _about_swaps(signs: VitalSigns) -> Iterator[Advice]:
+    rates = signs.swap_rates
+    never = np.flatnonzero(np.isnan(rates))
+    rare = np.flatnonzero(rates < RARE_SWAPS)
+    usual = np.flatnonzero(rates > USUAL_SWAPS)
+    if never.size > 0:
+        yield Advice(
+            f"{_pairs(never)} never waited at the same deadline, so they could not swap",
+            "Use more chains, pools=aptmc.Shared(2), and deadlines with jitter, "
+            "aptmc.Anytime(every=…, jitter=0.5)",
+            serious=True,
+        )
+    if rare.size > 0:
+        yield Advice(
+            f"{_pairs(rare)} hardly ever swap ({_percent(rates[rare].min())} of the time)",
+            "Use more rungs there"
+            if signs.last_rungs is None
+            else "Use a longer budget, of which the warm-up has its share",
+            serious=True,
+        )
+    # A ladder of two rungs has none to spare.
+    if usual.size > 0 and rates.size > 1:
+        yield Advice(
+            f"{_pairs(usual)} nearly always swap ({_percent(rates[usual].max())} of the time)",
+            "Use fewer rungs: these cost time and add little",
+            serious=False,
+        )
+    # Where no swaps succeed there are no round trips, which need no second remedy.
+    if rates.size > 0 and signs.round_trips == 0 and never.size == rare.size == 0:
+        yield Advice(
+            "no state travelled from the coldest rung to the hottest and back",
+            "Use a longer budget, or deadlines that come more often",
+            serious=True,
+        )
+
+
+def _about_draws(signs: VitalSigns) -> Iterator[Advice]:
+    """Why the draws are too few: one reason, the deepest that is known."""
+    if signs.draws == 0:
+        yield Advice("the coldest rung has no draws", "Use a longer budget", serious=True)
+        return
+    if signs.r_hat > DISAGREEMENT:
+        yield Advice(
+            f"chains of the coldest rung, or their halves, do not agree (r-hat {signs.r_hat:.2f})",
+            "Use a longer budget; if that does not help, look for modes that few rungs reach",
+            serious=signs.r_hat > STRONG_DISAGREEMENT,
+        )
+    effective = min(signs.effective_draws, signs.distinct)
+    if effective >= USEFUL_DRAWS:
+        return
+    serious = not effective >= FEW_DRAWS  # so that NaN, for draws too few to tell, is serious
+    size = "unknown" if math.isnan(effective) else f"{effective:.0f}"
+    worth = f"{signs.draws} draws have an effective size of {size}"
+    if signs.kind == "tolerances":
+        yield Advice(
+            f"the tolerance {signs.levels[0]:.3g} is too tight for this budget: {worth}",
+            _larger_tolerance(signs, effective),
+            serious,
+        )
+    elif signs.distinct < FEW_DRAWS:
+        yield Advice(
+            f"the coldest rung hardly moves: {signs.draws} draws hold {signs.distinct} different "
+            "states",
+            'Use a longer budget, or smaller proposals there, which kernel="auto" looks for',
+            serious=True,
+        )
+    else:
+        times = USEFUL_DRAWS / effective
+        yield Advice(
+            f"{worth}, less than the {USEFUL_DRAWS} that good means and intervals need",
+            f"Use a budget {times:.0f} times as long" if times >= 2 else "Use a longer budget",
+            serious,
+        )
+
+
+def _about_warmup(signs: VitalSigns) -> Iterator[Advice]:
+    if signs.last_rungs is None:
+        return
+    rungs, rates = len(signs.levels), signs.swap_rates[~np.isnan(signs.swap_rates)]
+    remedy = (
+        "Use a longer warm-up, or give the ladder that was found to the next run, "
+        "ladder=run.settings.ladder"
+    )
+    if abs(rungs - signs.last_rungs) > max(2, rungs / 4):
+        yield Advice(
+            "the warm-up was too short to settle the ladder, which went from "
+            f"{signs.last_rungs} to {rungs} rungs at its end",
+            remedy,
+            serious=False,
+        )
+    # Where swaps are rare one has said so already.
+    elif rates.size > 1 and rates.min() >= RARE_SWAPS and np.ptp(rates) > UNEVEN_SWAPS:
+        yield Advice(
+            "the warm-up was too short to make the ladder even: neighbours swap from "
+            f"{_percent(rates.min())} to {_percent(rates.max())} of the time",
+            remedy,
+            serious=False,
+        )
+
+
+def _about_time(signs: VitalSigns) -> Iterator[Advice]:
+    if signs.utilisation < BUSY:
+        yield Advice(
+            f"processors computed moves for only {_percent(signs.utilisation)} of the time",
+            "Use schedule=aptmc.Anytime(), in which none waits for another"
+            if signs.has_barriers
+            else "Use more local steps per move (the kernel's steps), or fewer workers",
+            serious=False,
+        )
+    if signs.started_late > LONG_START:
+        yield Advice(
+            f"starting up took {_percent(signs.started_late)} of the budget",
+            "Use a longer budget, or on=aptmc.InProcess() for a short run",
+            serious=False,
+        )
+    if signs.failures > MANY_FAILURES * max(signs.simulations, 1):
+        share = signs.failures / max(signs.simulations, 1)
+        yield Advice(
+            f"{_percent(share)} of the simulations failed, and count as misses",
+            'Use on_error="raise" to see one of them, and mend the simulator or narrow the prior',
+            serious=share > 0.5,
+        )
+
+
+def _larger_tolerance(signs: VitalSigns, effective: float) -> str:
+    """The smallest tolerance of the ladder that would have been worth enough draws.
+
+    A swap succeeds if the warmer rung's simulation lies within the colder tolerance. So the rate is
+    the ratio of their masses, and an effective draw costs about as much as its mass is small.
+    """
+    with np.errstate(divide="ignore"):
+        gain = 1.0 / np.cumprod(signs.swap_rates)
+    for tolerance, factor in zip(signs.levels[1:], gain.tolist(), strict=True):
+        if effective * factor >= USEFUL_DRAWS and tolerance < math.inf:
+            return f"Use a tolerance of {tolerance:.3g} or more, or a longer budget"
+    return "Use a larger tolerance, or a longer budget"
+
+
+def _pairs(colder: np.ndarray) -> str:
+    named = [f"{rung} and {rung + 1}" for rung in colder[:3].tolist()]
+    more = f" and {colder.size - 3} pairs more" if colder.size > 3 else ""
+    return f"rungs {', '.join(named)}{more}"
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.0f} %"
+
+
+# --- from a run -------------------------------------------------------------------------------
+
+
+def vital_signs(run: Run, summary: Summary) -> VitalSigns:
+    """The numbers by which a run is judged."""
+    settings, rounds = run.settings, run.warmup_rounds
+    # Parameters are continuous: states that share the first of them are one state.
+    firsts = np.concatenate(run.series(settings.problem.names[0]))
+    rows = list(summary.values())
+    searched = any(part.ladder != settings.ladder for part in rounds)
+    return VitalSigns(
+        kind=settings.ladder.kind,
+        levels=settings.ladder.levels,
+        swap_rates=run.swap_rates.neighbours,
+        round_trips=run.round_trips,
+        draws=firsts.size,
+        distinct=np.unique(firsts).size,
+        effective_draws=float(np.min([row.ess for row in rows])),
+        r_hat=float(np.fmax.reduce([row.r_hat for row in rows])),
+        utilisation=run.utilisation,
+        has_barriers=settings.schedule.plan().moves_per_barrier > 0,
+        simulations=run.simulations,
+        failures=run.failures,
+        started_late=run.overhead.startup / settings.budget,
+        last_rungs=rounds[-1].ladder.rungs if searched else None,
+    )
+
+
+def describe(run: Run) -> str:
+    """The settings that were found or given, in one line."""
+    ladder, plan = run.settings.ladder, run.settings.schedule.plan()
+    chains, steps = len(run.chains()), run.steps_per_move
+    rungs = "1 rung" if ladder.rungs == 1 else f"{ladder.rungs} rungs"
+    level = ladder.kind.removesuffix("s")
+    parts = [f"{rungs}, {level} {ladder.levels[0]:.3g} to {ladder.levels[-1]:.3g}"]
+    parts.append(f"{chains} chain{'' if chains == 1 else 's'} on each")
+    if plan.moves_per_barrier > 0:
+        moves = plan.moves_per_barrier
+        parts.append(f"exchanges after {moves} move{'' if moves == 1 else 's'} of every chain")
+    else:
+        unit = run.settings.on.time_unit
+        words = unit if unit == "s" else f"{unit}s of time"
+        parts.append(f"deadlines every {plan.every:.3g} {words}")
+    if steps.max() > 1:
+        several = steps.min() < steps.max()
+        parts.append(f"{steps.min()} to {steps.max()}" if several else f"{steps.max()}")
+        parts[-1] += " local steps per move"
+    return ", ".join(parts)

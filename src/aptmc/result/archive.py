@@ -1,0 +1,156 @@
+"""Settings as JSON, and back. Only numbers and names: nothing that could be executed."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from importlib.metadata import version
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from aptmc import exchange, kernels, pools, schedule
+from aptmc.__about__ import __version__
+from aptmc.backends import Backend, Processes
+from aptmc.errors import InputError
+from aptmc.ladder import AutoLadder, Ladder
+from aptmc.problem import Problem
+from aptmc.problem.fingerprint import fingerprint, python_version
+
+# The only classes that are ever made from a file.
+KNOWN = {
+    kind.__name__: kind
+    for kind in [
+        Ladder, AutoLadder,
+        pools.Shared, pools.Partitioned, pools.Paired,
+        schedule.Anytime, schedule.Synchronous, schedule.Uncorrected,
+        *(getattr(kernels, name) for name in kernels.__all__ if name != "Kernel"),
+        *(getattr(exchange, name) for name in exchange.__all__ if name != "Rule"),
+    ]
+}  # fmt: skip
+
+
+@final
+class StoredProblem:
+    """What a store says of its problem: enough to read the draws, not to compute new ones."""
+
+    def __init__(self, said: Mapping[str, Any], width: int) -> None:
+        self.kind: str = said["kind"]
+        self.names: tuple[str, ...] = tuple(said["names"])
+        self.dimension = len(self.names)
+        self.value_name: str = said["value_name"]
+        self.ladder_kind: str = said["ladder_kind"]
+        self.has_evidence: bool = said["has_evidence"]
+        self.width = width
+
+    def __repr__(self) -> str:
+        return f"<stored {self.kind} of {', '.join(self.names)}>"
+
+
+class StoredBackend(NamedTuple):
+    """What a store says of who computed."""
+
+    name: str
+    processors: int
+    time_unit: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def describe_problem(problem: Problem) -> dict[str, Any]:
+    """What is stored of a problem."""
+    return {
+        "kind": type(problem).__name__,
+        "names": list(problem.names),
+        "value_name": problem.value_name,
+        "ladder_kind": problem.ladder_kind,
+        "has_evidence": problem.has_evidence,
+        "fingerprint": fingerprint(problem),
+        "python": python_version(),
+    }
+
+
+def describe_backend(backend: Backend) -> dict[str, Any]:
+    """What is stored of who computes."""
+    return {
+        "name": repr(backend),
+        "processors": backend.processors,
+        "time_unit": backend.time_unit,
+        "is_local": isinstance(backend, Processes),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of what a run depends on."""
+    packages = {name: version(name) for name in ("numpy", "numba", "scipy", "zarr")}
+    return {"aptmc": __version__, "python": platform.python_version(), **packages}
+
+
+def differences(problem: Problem, said: Mapping[str, Any]) -> list[str]:
+    """How a problem differs from one that was stored; functions only on the same Python."""
+    now = describe_problem(problem)
+    found = [
+        f"{name} is {now[name]!r}, was {said[name]!r}"
+        for name in ("kind", "names")
+        if now[name] != said[name]
+    ]
+    if now["python"] == said["python"]:
+        before, after = said["fingerprint"], now["fingerprint"]
+        found += [
+            f"{name} has changed"
+            for name in sorted({*before, *after})
+            if before.get(name) != after.get(name) and name not in ("kind", "names")
+        ]
+    return found
+
+
+def to_json(value: Any) -> Any:
+    """A setting as JSON."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, np.ndarray):
+        return {"array": to_json(value.tolist())}
+    if isinstance(value, tuple):
+        return {"tuple": [to_json(part) for part in value]}
+    if isinstance(value, list):
+        return [to_json(part) for part in value]
+    if isinstance(value, frozenset):
+        return {"set": sorted(value)}
+    if isinstance(value, Mapping):
+        return {"mapping": {str(key): to_json(part) for key, part in value.items()}}
+    name = type(value).__name__
+    if is_dataclass(value) and KNOWN.get(name) is type(value):
+        parts = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+        return {"made": name, "of": parts}
+    return {"foreign": repr(value)}
+
+
+def from_json(value: Any, what: str) -> Any:
+    """A setting from JSON; an error says which one has to be given again."""
+    if isinstance(value, list):
+        return [from_json(part, what) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if "float" in value:
+        return float(value["float"])
+    if "tuple" in value:
+        return tuple(from_json(part, what) for part in value["tuple"])
+    if "array" in value:
+        return np.array(from_json(value["array"], what))
+    if "set" in value:
+        return frozenset(value["set"])
+    if "mapping" in value:
+        return {key: from_json(part, what) for key, part in value["mapping"].items()}
+    if "made" in value:
+        parts = {name: from_json(part, what) for name, part in value["of"].items()}
+        return KNOWN[value["made"]](**parts)
+    raise InputError(
+        f"this run used a {what} of your own, {value.get('foreign')}: give it again, {what}=..."
+    )

@@ -1,0 +1,100 @@
+"""Compute a single move of a run again, with the same randomness."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from aptmc.compiled import Floats, FloatTable
+from aptmc.coordinator.transitions import Coordinator
+from aptmc.errors import InputError
+from aptmc.kernels import Kernel
+from aptmc.keys import MOVE, Key, first_number
+from aptmc.problem import Problem
+from aptmc.problem.state import ACCEPTED, SIMULATIONS, WORK
+from aptmc.record.record import Record
+from aptmc.session.orders import Mover, Order
+from aptmc.store import Store
+
+if TYPE_CHECKING:
+    from aptmc.result.run import Settings
+
+
+class Rerun(NamedTuple):
+    """A move that was computed again."""
+
+    rung: int
+    before: dict[str, float]
+    after: dict[str, float]
+    accepted: int  # local steps
+    simulations: int
+    work: float
+
+
+class Trace(NamedTuple):
+    """What a run has left behind, from which its moves can be started again."""
+
+    machine: Coordinator
+    record: Record
+    store: Store
+    tuning: FloatTable
+    first_states: FloatTable | None
+
+
+def rerun(settings: Settings, trace: Trace, move: Key, *, compiled: bool | None) -> Rerun:
+    """Compute a move again, in this process.
+
+    :param compiled: False runs it in plain Python
+    """
+    if not isinstance(settings.problem, Problem):
+        raise InputError(
+            "a stored run holds no functions to compute with: give the problem, "
+            "aptmc.open(store, problem)"
+        )
+    if not isinstance(settings.kernel, Kernel):
+        raise InputError(
+            f"this run used a kernel of its own, {settings.kernel}, which a store does not hold"
+        )
+    machine = trace.machine
+    before = _state_before(move, settings.seed, trace)
+    rung = int(machine.rung[move.chain])
+    level, tuning = float(machine.level[rung]), trace.tuning[rung]
+    mover = Mover(settings.problem, settings.kernel, settings.seed, compiled=compiled)
+    outcome = mover.compute(Order(move, rung, level, tuning, before))
+    columns = [*settings.problem.names, settings.problem.value_name]
+    return Rerun(
+        rung,
+        dict(zip(columns, before.tolist(), strict=False)),
+        dict(zip(columns, outcome.state.tolist(), strict=False)),
+        accepted=int(outcome.info[ACCEPTED]),
+        simulations=int(outcome.info[SIMULATIONS]),
+        work=float(outcome.info[WORK]),
+    )
+
+
+def _state_before(move: Key, seed: int, trace: Trace) -> Floats:
+    """The state from which a move started."""
+    machine, record, chain = trace.machine, trace.record, move.chain
+    is_move = move.purpose == MOVE and 0 <= chain < machine.rung.size
+    if not is_move or move.seed != seed:
+        raise InputError(f"{move!r} is no move of this run, whose seed is {seed}")
+    if not machine.waiting[chain] and machine.moves[chain] == move.number:
+        state: Floats = machine.states[machine.replica[chain]]
+        return state
+    if not record.wanted[chain] or record.thin > 1:
+        raise InputError(
+            "the state from which this move started was not kept: use keep='all' and thin=1, "
+            "or aptmc.replay the whole run"
+        )
+    draws = trace.store.draws(chain, machine.states.shape[1])
+    local = np.flatnonzero(~draws.exchanged)
+    turn = move.number - first_number(machine.epoch) - 1
+    if not 0 <= turn < local.size:
+        raise InputError(f"chain {chain} has made {local.size} moves; there is no {move!r}")
+    if local[turn] > 0:
+        before: Floats = draws.state[local[turn] - 1]
+        return before
+    assert trace.first_states is not None
+    first: Floats = trace.first_states[chain]
+    return first

@@ -1,0 +1,342 @@
+"""What a run gives back."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+
+from aptmc.backends import Backend
+from aptmc.compiled import Floats, FloatTable, Integers
+from aptmc.coordinator.transitions import Coordinator, mean_per_move
+from aptmc.diagnostics import (
+    Evidence,
+    Summary,
+    SwapRates,
+    log_evidence,
+    summarise,
+    swap_rates,
+    utilisation,
+)
+from aptmc.errors import InputError, StopReason, StoreDamaged
+from aptmc.kernels import Kernel
+from aptmc.kernels.base import STEPS
+from aptmc.keys import Key
+from aptmc.ladder import Ladder
+from aptmc.pools import Pools
+from aptmc.problem import Problem
+from aptmc.problem.state import ACCEPTED, FAILURES, HOLD_TIME, SIMULATIONS, value_column
+from aptmc.record.event_log import Events
+from aptmc.record.record import Record
+from aptmc.result.advice import Advice, advise, describe, vital_signs
+from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
+from aptmc.result.rerun import Rerun, Trace, rerun
+from aptmc.result.tree import eager_tree, lazy_tree
+from aptmc.schedule import Schedule
+from aptmc.session.session import Overhead, Usage
+from aptmc.store import DiskStore, Draws, Store, joined
+from aptmc.warmup import Round, WarmUp
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+class Settings(NamedTuple):
+    """Everything that defines a run."""
+
+    problem: Problem
+    budget: float
+    warmup: float
+    ladder: Ladder
+    kernel: Kernel
+    schedule: Schedule
+    pools: Pools
+    on: Backend
+    seed: int
+
+
+@final
+class Run:
+    """A finished run: draws, diagnostics, and why it stopped."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        machine: Coordinator,
+        record: Record,
+        store: Store,
+        usage: Usage,
+        tuning: FloatTable,
+        warmup: WarmUp | None = None,
+        first_states: FloatTable | None = None,
+    ) -> None:
+        self.settings = settings
+        self._machine = machine
+        self._record = record
+        self._store = store
+        self._usage = usage
+        self._tuning = tuning
+        self._warmup = warmup
+        self._first_states = first_states
+
+    def __repr__(self) -> str:
+        draws = self._kept_on_rung_0().sum()
+        return f"<aptmc.Run: {draws} draws on rung 0; {self.stopped}>"
+
+    @property
+    def stopped(self) -> StopReason:
+        """Why the run ended."""
+        return self._usage.stopped
+
+    @property
+    def elapsed(self) -> float:
+        """How long it ran, in seconds or units of virtual time."""
+        return self._usage.elapsed
+
+    @property
+    def utilisation(self) -> float:
+        """Share of processor time spent inside moves."""
+        busy, present = self._usage.busy, self._usage.present
+        if present is None:
+            return utilisation(busy, self.elapsed, busy.size)
+        # Some processors came or went in mid-run.
+        return utilisation(busy, float(present.sum()), 1)
+
+    @property
+    def overhead(self) -> Overhead:
+        """What the run itself cost: coordinator, exchanges, start-up."""
+        return self._usage.overhead
+
+    @property
+    def events(self) -> Events:
+        """Who took and who finished which move when, if that was logged."""
+        return self._store.events()
+
+    @property
+    def damage(self) -> list[StoreDamaged]:
+        """What could not be read, of a store that was opened to salvage what is sound."""
+        return list(self._store.damage or []) if isinstance(self._store, DiskStore) else []
+
+    @property
+    def warmup_rounds(self) -> list[Round]:
+        """What each round of the warm-up was like, if there were any."""
+        return [] if self._warmup is None else self._warmup.rounds
+
+    @property
+    def in_flight(self) -> list[Key]:
+        """The random keys of the moves that were under way at the end."""
+        machine = self._machine
+        return [
+            Key(self.settings.seed, chain, int(machine.moves[chain]))
+            for chain in np.flatnonzero(~machine.waiting).tolist()
+        ]
+
+    @property
+    def path(self) -> Path | None:
+        """The store, if it is on disk."""
+        return self._store.path if isinstance(self._store, DiskStore) else None
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the draws of all rungs were kept."""
+        return bool(self._record.wanted.all())
+
+    @property
+    def thin(self) -> int:
+        """One draw of so many was kept."""
+        return self._record.thin
+
+    @property
+    def rung_of_chain(self) -> Integers:
+        """On which rung each chain stands, for reading `events`."""
+        return self._machine.rung
+
+    @property
+    def completions(self) -> int:
+        """How many moves were completed, by all chains."""
+        return int(self._machine.completed.sum())
+
+    @property
+    def steps_per_move(self) -> Integers:
+        """By rung, how many local steps made one move, the unit of work."""
+        return self._tuning[:, STEPS].astype(np.int64)
+
+    @property
+    def acceptance_rates(self) -> Floats:
+        """By rung, the share of local steps that were accepted."""
+        return mean_per_move(self._machine, self._record, ACCEPTED) / self.steps_per_move
+
+    @property
+    def hold_times(self) -> Floats:
+        """By rung, the mean time that a completed move took."""
+        return mean_per_move(self._machine, self._record, HOLD_TIME)
+
+    @property
+    def simulations(self) -> int:
+        """How many simulations completed moves took, if the problem has a simulator."""
+        return int(self._record.totals[:, SIMULATIONS].sum())
+
+    @property
+    def failures(self) -> int:
+        """How many simulations failed and were counted as misses, with on_error="reject"."""
+        return int(self._record.totals[:, FAILURES].sum())
+
+    @property
+    def swap_rates(self) -> SwapRates:
+        """How often neighbouring rungs swap when they are paired.
+
+        For neighbours it is the mean chance of a swap whenever they waited side by side, whatever
+        the rule then did: less noisy than a count, and it means the same for `Reassignment`.
+        """
+        met, chance = self._record.met, self._record.chance
+        pairs = self.settings.ladder.rungs - 1
+        neighbours = np.full(pairs, np.nan)
+        np.divide(chance[:pairs], met[:pairs], out=neighbours, where=met[:pairs] > 0)
+        rates = swap_rates(self._record.attempts, self._record.swaps)
+        return rates._replace(neighbours=neighbours)
+
+    @property
+    def round_trips(self) -> int:
+        """Journeys of a state from the coldest rung to the hottest and back."""
+        return int(self._record.round_trips.sum())
+
+    def chains(self, rung: int = 0, *, warmup: bool = False) -> list[Draws]:
+        """The draws of each chain on a rung, in order; their lengths may differ."""
+        if rung not in range(self.settings.ladder.rungs):
+            raise InputError(
+                f"there is no rung {rung!r}: there are rungs 0 to {self.settings.ladder.rungs - 1}"
+            )
+        chains = np.flatnonzero(self._machine.rung == rung)
+        if not self._record.wanted[chains].all():
+            raise InputError(f'the draws of rung {rung} were not kept: use keep="all"')
+        width = self._machine.states.shape[1]
+        if warmup and self._warmup is not None:
+            if rung != 0:
+                raise InputError("of the warm-up only the draws of rung 0 are kept")
+            return [joined(self._warmup.draws, width)]
+        start, end = (-np.inf, self.settings.warmup) if warmup else (self.settings.warmup, np.inf)
+        if not warmup and self.settings.warmup == 0.0:
+            start = -np.inf
+        return [draws.between(start, end) for draws in self._store.chains(chains.tolist(), width)]
+
+    def series(self, name: str, rung: int = 0, *, warmup: bool = False) -> list[Floats]:
+        """One parameter's draws, an array for each chain on a rung."""
+        names = self.settings.problem.names
+        if name not in names:
+            raise InputError(f"there is no parameter {name!r}: there are {', '.join(names)}")
+        column = names.index(name)
+        return [draws.state[:, column] for draws in self.chains(rung, warmup=warmup)]
+
+    def summary(self) -> Summary:
+        """Mean, sd, interval, effective sample size and more, for each parameter.
+
+        Printed, it also says which settings were found or given, and what could be better.
+        """
+        return replace(self._table, notes=(describe(self), *map(str, self.advice)))
+
+    @property
+    def advice(self) -> list[Advice]:
+        """What could be better, and how: nothing for a good run. Serious things come first."""
+        return advise(vital_signs(self, self._table))
+
+    @cached_property
+    def _table(self) -> Summary:
+        draws = {name: self.series(name) for name in self.settings.problem.names}
+        elapsed = max(self.elapsed - self.settings.warmup, 0.0)
+        return summarise(draws, elapsed, unit=self.settings.on.time_unit)
+
+    def log_evidence(self) -> Evidence:
+        """The log evidence (log marginal likelihood) of a `Tempered` problem, with its error.
+
+        The ladder must end at power 0, the prior, and the draws of all rungs must be kept
+        (keep="all"). What is left out of the log likelihood is left out of the evidence.
+        """
+        problem, ladder = self.settings.problem, self.settings.ladder
+        if not problem.has_evidence:
+            raise InputError(
+                f"{type(problem).__name__} has no likelihood and prior of its own, so it has no "
+                "evidence: use aptmc.Tempered(log_likelihood, prior)"
+            )
+        if ladder.levels[-1] != 0.0:
+            raise InputError(
+                f"the evidence needs a ladder down to the prior, power 0, and this one ends at "
+                f"{ladder.levels[-1]:g}: use ladder='auto', or Ladder.powers([1, …, 0])"
+            )
+        if not self._record.wanted.all():
+            raise InputError('the evidence needs the draws of all rungs: use keep="all"')
+        column = value_column(problem.dimension)
+        values = [
+            [draws.state[:, column] for draws in self.chains(rung)] for rung in range(ladder.rungs)
+        ]
+        return log_evidence(ladder.levels, values)
+
+    @cached_property
+    def draws(self) -> xarray.DataTree:
+        """The coldest rung's draws in ArviZ's layout; chains are cut to the shortest's length.
+
+        From a store on disk, numbers are read when they are asked for.
+        """
+        has_warmup = self.settings.warmup > 0.0 or self._warmup is not None
+        chains = np.flatnonzero(self._machine.rung == 0)
+        store = self._store
+        if isinstance(store, DiskStore) and self._knows_lengths:
+            length = int(self._kept_on_rung_0().min())
+            return lazy_tree(self, store, chains.tolist(), length, with_warmup=has_warmup)
+        return eager_tree(self, with_warmup=has_warmup)
+
+    @property
+    def _knows_lengths(self) -> bool:
+        """Whether one can tell how many draws there are without reading them."""
+        may_be_damaged = isinstance(self._store, DiskStore) and self._store.damage is not None
+        return self.settings.warmup == 0.0 and not may_be_damaged
+
+    def _kept_on_rung_0(self) -> Integers:
+        """By chain on the coldest rung, how many draws there are."""
+        if not self._knows_lengths:
+            return np.array([draws.time.size for draws in self.chains()])
+        kept: Integers = self._record.seen[self._machine.rung == 0] // self._record.thin
+        return kept
+
+    def to_dataframe(self, rung: int = 0) -> pandas.DataFrame:
+        """All draws of a rung as a table of pandas, with chain, time and statistics."""
+        return to_dataframe(self, rung)
+
+    def to_netcdf(self, path: str | os.PathLike[str]) -> None:
+        """Write the draws to a netCDF file, in ArviZ's layout."""
+        to_netcdf(self.draws, path)
+
+    def to_inference_data(self) -> Any:
+        """The draws as `InferenceData` of the older ArviZ, where that is installed."""
+        return to_inference_data(self.draws)
+
+    def report(
+        self, path: str | os.PathLike[str] = "report.html", *, beside: Run | None = None
+    ) -> Path:
+        """Write a report to one HTML file that opens offline, and give its path.
+
+        :param beside: another run, whose processors are shown below those of this one
+        """
+        from aptmc.result.report import report  # plots are imported when they are wanted
+
+        target = Path(path)
+        if not target.parent.is_dir():
+            raise InputError(f"the folder {target.parent} of the report is not there: make it")
+        target.write_text(report(self, beside=beside, title=target.stem), encoding="utf-8")
+        return target.resolve()
+
+    def rerun(self, move: Key, *, compiled: bool | None = None) -> Rerun:
+        """Compute a single move of this run again, in this process, with the same randomness.
+
+        Any move whose chain's draws were kept (all of them, not thinned), and any that was under
+        way at the end: a failed one, say, by `error.run.rerun(error.key)`.
+
+        :param move: its random key, as errors and `run.in_flight` name it
+        :param compiled: False runs it in plain Python, for a debugger
+        """
+        trace = Trace(self._machine, self._record, self._store, self._tuning, self._first_states)
+        return rerun(self.settings, trace, move, compiled=compiled)

@@ -1,0 +1,7 @@
+"""The public calls, and the phases of a run: prepare, warm up, sample, conclude."""
+
+from aptmc.sampling.calls import resume, sample, start
+from aptmc.sampling.handle import RunHandle
+from aptmc.sampling.stored import open, replay
+
+__all__ = ["RunHandle", "open", "replay", "resume", "sample", "start"]

@@ -1,0 +1,68 @@
+"""What a run is doing right now, in a small file of its store, for whoever looks from outside.
+
+A checkpoint is a run as it was some seconds ago. It does not say which processor has been at one
+simulation for an hour, and during a round of the warm-up there is none. So the process that runs it
+puts a note beside the checkpoints every second, and takes it away at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aptmc.clock import time_of_day
+from aptmc.session.control import WorkerStatus
+
+STATUS = "status.json"
+EVERY = 1.0  # seconds
+
+
+class Status(NamedTuple):
+    """A run as it was a moment ago."""
+
+    written: float  # by the time of day, in seconds
+    elapsed: float  # seconds since the call
+    budget: float  # of this sitting
+    round: int | None  # of the warm-up, from 1; None when it is over
+    rounds: int
+    workers: list[WorkerStatus]
+
+    @property
+    def age(self) -> float:
+        """For how many seconds nothing was heard."""
+        return max(time_of_day() - self.written, 0.0)
+
+
+def write_status(store: Path, status: Status) -> None:
+    """Replace the note. One that cannot be written is not worth stopping a run for."""
+    said = status._asdict() | {"workers": [worker._asdict() for worker in status.workers]}
+    beside = store / f"{STATUS}.new"
+    try:
+        # Not made durable: after a power cut nobody needs it.
+        with open(beside, "w", encoding="utf-8") as file:
+            json.dump(said, file)
+        beside.rename(store / STATUS)
+    except OSError:
+        remove_status(store)
+
+
+def remove_status(store: Path) -> None:
+    """The run has ended."""
+    for name in (STATUS, f"{STATUS}.new"):
+        try:
+            (store / name).unlink(missing_ok=True)
+        except OSError:  # a disk that cannot be written any longer: the note will look old
+            return
+
+
+def read_status(store: Path) -> Status | None:
+    """The last note, if there is one."""
+    try:
+        said: dict[str, Any] = json.loads((store / STATUS).read_text(encoding="utf-8"))
+        workers = [WorkerStatus(**worker) for worker in said.pop("workers")]
+        status = Status(**said, workers=workers)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return status if math.isfinite(status.written) else None

@@ -1,0 +1,1 @@
+"""A run between coordinator and backend: orders, keys, control, snapshots, replay."""

@@ -1,0 +1,174 @@
+"""How the world outside speaks to a run that is under way.
+
+Whoever holds the handle may be in another thread. What they ask for is carried out by the thread
+that owns the run, at a moment when everything is in order.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple, final
+
+from aptmc.clock import Clock, WallClock
+from aptmc.compiled import Floats
+from aptmc.errors import InputError, RunFailed, StopReason
+from aptmc.session.session import Usage
+
+
+class WorkerStatus(NamedTuple):
+    """What a processor is doing now."""
+
+    processor: int
+    process: int | None  # its number at the operating system
+    chain: int | None  # whose move it computes
+    rung: int | None
+    seconds: float  # for how long
+
+
+class RunningProcessors:
+    """The processors of a run, as the world outside may see and change them."""
+
+    def __init__(self, elapsed: float, busy: Floats) -> None:
+        self.elapsed, self.busy = elapsed, busy
+
+    def workers(self) -> list[WorkerStatus]:
+        """What each is doing."""
+        return []
+
+    def usage(self) -> Usage:
+        """How the processors were used so far."""
+        return Usage(StopReason.STILL_RUNNING, self.elapsed, self.busy)
+
+    def add_worker(self) -> int:
+        """One more; gives its number."""
+        raise InputError("this backend has a fixed number of processors: use on=aptmc.Processes()")
+
+    def remove_worker(self) -> int:
+        """One less; gives the number of the one that goes as soon as its moves are done."""
+        raise InputError("this backend has a fixed number of processors: use on=aptmc.Processes()")
+
+
+@dataclass
+class _Duty:
+    """Something that is done now and then."""
+
+    what: Callable[[RunningProcessors], None]
+    period: float
+    share: float
+    due: float  # by the clock
+
+
+@final
+class Control:
+    """Requests to a run, and the moment when it was called for."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock = WallClock() if clock is None else clock
+        self.called = self.clock.now()  # budgets count from here
+        self.stopped: StopReason | None = None
+        self.wake: Callable[[], None] = lambda: None  # a backend that sleeps sets this
+        self._requests: SimpleQueue[tuple[Callable[[RunningProcessors], Any], Future[Any]]] = (
+            SimpleQueue()
+        )
+        self._has_ended = False
+        self._lock = threading.Lock()
+        self._duties: list[_Duty] = []
+        self.due = math.inf  # by the clock: when to look up from work, even if nobody asked
+
+    def stop(self, reason: StopReason = StopReason.STOPPED) -> None:
+        """Ask the run to end at the next safe moment."""
+        if self.stopped is None:
+            self.stopped = reason
+        self.wake()
+
+    def ask(self, request: Callable[[RunningProcessors], Any]) -> Any:
+        """Have something done by the thread that owns the run, and wait for the result."""
+        future: Future[Any] = Future()
+        with self._lock:
+            if self._has_ended:
+                raise RunFailed("the run has ended")
+            self._requests.put((request, future))
+        self.wake()
+        return future.result()
+
+    def regularly(
+        self, period: float, what: Callable[[RunningProcessors], None], *, share: float = 1.0
+    ) -> None:
+        """Have something done every so many seconds, by the thread that owns the run.
+
+        :param share: the most of that thread's time that it may take: it is then done less often
+        """
+        self._duties.append(_Duty(what, period, share, self.clock.now() + period))
+        self.due = min(duty.due for duty in self._duties)
+
+    def serve(self, processors: RunningProcessors) -> None:
+        """Carry out what was asked for, and what is due."""
+        if self.clock.now() >= self.due:
+            self._do_duties(processors)
+        while not self._requests.empty():
+            try:
+                request, future = self._requests.get_nowait()
+            except Empty:
+                return
+            try:
+                future.set_result(request(processors))
+            except Exception as error:
+                future.set_exception(error)
+
+    def _do_duties(self, processors: RunningProcessors) -> None:
+        for duty in self._duties:
+            begun = self.clock.now()
+            if begun < duty.due:
+                continue
+            duty.what(processors)
+            done = self.clock.now()
+            duty.due = done + max(duty.period, (done - begun) / duty.share)
+        self.due = min(duty.due for duty in self._duties)
+
+    def end(self) -> None:
+        """The run is over: whoever still waits for something is told."""
+        with self._lock:
+            self._has_ended = True
+        while not self._requests.empty():
+            self._requests.get_nowait()[1].set_exception(RunFailed("the run has ended"))
+
+    @contextmanager
+    def signals(self, *, interrupt: bool = False) -> Iterator[None]:
+        """Ctrl-C and a signal to terminate stop the run; a second Ctrl-C raises as usual.
+
+        :param interrupt: the first one raises, too, since it is this process that computes;
+            compiled code may swallow that, so the request to stop is made all the same
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before: dict[int, Any] = {}
+
+        def stop(number: int, _frame: Any) -> None:
+            was_asked_before = self.stopped is not None
+            self.stop(_REASONS[number])
+            if number == signal.SIGINT and (interrupt or was_asked_before):
+                raise KeyboardInterrupt
+
+        try:
+            for number in _REASONS:
+                # A handler that the user has set for SIGTERM stays.
+                if number == signal.SIGINT or signal.getsignal(number) is signal.SIG_DFL:
+                    before[number] = signal.signal(number, stop)
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+_REASONS = {
+    int(signal.SIGINT): StopReason.INTERRUPTED,
+    int(signal.SIGTERM): StopReason.TERMINATED,
+}

@@ -1,0 +1,158 @@
+"""Shifts, in virtual time: what counts as start-up and as work, and who is given up."""
+
+from __future__ import annotations
+
+import pytest
+
+import aptmc
+from aptmc.backends.workers.backend import WorkerEngine as Engine
+from aptmc.backends.workers.trials import measure_units
+from aptmc.errors import StopReason
+from aptmc.kernels.base import STEPS
+from aptmc.keys import MOVE, PILOT
+from aptmc.session.control import Control
+from aptmc.session.units import Units
+from tests.backends.contract import LADDER, make_session
+from tests.support.virtual_workforce import SetClock, VirtualWorkforce
+
+ANYTIME = aptmc.Anytime(every=4.0)
+CALLED = 100.0
+
+
+class WorkerEngine:
+    """Two workers in virtual time, and the time by their clock."""
+
+    def __init__(self, seconds, *, budget=1000.0, units=None, **times):
+        self.clock = SetClock(CALLED)
+        self.control = Control(self.clock)
+        self.session, _ = make_session(ANYTIME, 2)
+        self.workforce = VirtualWorkforce(self.clock, self.session.mover, seconds, **times)
+        self.engine = Engine(units or one_step, self.control, self.workforce, budget)
+
+    def run(self, budget, session=None):
+        return self.engine.run(session or self.session, budget)
+
+
+def one_step(session, compute):
+    return Units(session.tuning[:, STEPS].astype(int), 0)
+
+
+# --- start-up -------------------------------------------------------------------------------------
+
+
+def test_start_up_is_all_the_time_in_which_no_moves_count():
+    place = WorkerEngine(lambda order: 1.0, fork_server=7.0, start=lambda processor: 2.0)
+    assert place.engine.left() == 1000.0 - 7.0
+    # Workers start in 2, and two of them find six first states in 3.
+    first = place.run(49.5)
+    assert first.overhead.startup == 7.0 + 2.0 + 3.0
+    # Something is thought over between two phases, while workers end the moves of the first.
+    place.clock.time += 5.0
+    second = place.run(30.0, make_session(ANYTIME, 2)[0])
+    assert second.overhead.startup == 12.0 + 5.0 + 3.0
+    assert (first.elapsed, second.elapsed) == (49.5, 30.0)
+    assert place.clock.now() == CALLED + second.overhead.startup + 49.5 + 30.0
+
+
+def test_a_worker_whose_earlier_move_takes_long_is_replaced():
+    """One that is about to end is worth waiting for, but not for long."""
+
+    def seconds(order):
+        return 500.0 if order.key.chain == 0 and order.key.purpose == MOVE else 0.1
+
+    place = WorkerEngine(seconds, start=lambda processor: 2.0)
+    first = place.run(10.0)
+    busy = place.workforce.workers[0], place.workforce.workers[1]
+    second = place.run(10.0, make_session(ANYTIME, 2)[0])
+    kept = [place.workforce.workers[processor] is busy[processor] for processor in (0, 1)]
+    assert sorted(kept) == [False, True]
+    assert second.overhead.startup - first.overhead.startup < 0.25 + 2.0 + 0.1 * 6
+
+
+def test_start_up_that_never_ends_is_start_up_too():
+    place = WorkerEngine(lambda order: 1.0, fork_server=20.0, budget=10.0)
+    usage = place.run(10.0)
+    assert usage.stopped is StopReason.FAILED
+    assert (usage.overhead.startup, usage.elapsed) == (10.0, 0.0)
+
+
+# --- work -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["in flight", "late"])
+def test_moves_under_way_at_the_end_count_as_work_up_to_the_end(late, monkeypatch):
+    """Whether their replies come after the end, or are heard of too late."""
+    place = WorkerEngine(lambda order: 4.0)
+    if late:
+        listen = place.workforce.listen
+        monkeypatch.setattr(place.workforce, "listen", lambda until: listen(until + 2.0))
+    usage = place.run(10.0)
+    assert place.clock.now() == (CALLED + 24.0 if late else CALLED + 22.0)
+    assert place.session.machine.completed.sum() == 4
+    assert usage.busy.tolist() == [10.0, 10.0]
+    assert usage.present.tolist() == [10.0, 10.0]
+
+
+# --- a cluster that grows and shrinks -------------------------------------------------------------
+
+
+def test_who_joins_is_given_work_and_who_lost_its_place_goes():
+    place = WorkerEngine(lambda order: 1.0)
+    place.workforce.joins = [CALLED + 13.0]
+    place.workforce.leaves = {0: CALLED + 33.0}
+    # First states take 3, so moves count from 103 on.
+    usage = place.run(40.0)
+    assert usage.busy.tolist() == usage.present.tolist()
+    assert usage.busy == pytest.approx([31.0, 40.0, 30.0], abs=1.0)
+    completions = place.session.machine.completed.sum()
+    assert completions == pytest.approx(usage.busy.sum(), abs=3)
+
+
+@pytest.mark.parametrize("pools", [aptmc.Partitioned()], ids=repr)
+def test_processors_that_belong_to_pools_stay(pools):
+    place = WorkerEngine(lambda order: 1.0)
+    place.session, _ = make_session(ANYTIME, 2, pools=pools)
+    place.workforce.joins = [CALLED + 13.0]
+    place.workforce.leaves = {0: CALLED + 33.0}
+    usage = place.run(40.0)
+    assert usage.present.tolist() == [40.0, 40.0]
+
+
+def test_nobody_is_taken_in_if_all_chains_would_be_in_flight():
+    place = WorkerEngine(lambda order: 1.0)
+    place.workforce.joins = [CALLED + 13.0] * 10
+    place.run(40.0)
+    assert len(place.workforce.workers) == LADDER.rungs - 1
+
+
+# --- patience -------------------------------------------------------------------------------------
+
+
+def units_by_trial(session, compute):
+    return measure_units(session, compute, group=False, ahead=0)
+
+
+def test_a_worker_is_not_given_up_before_it_is_ready():
+    """A trial move may take 20 times as long as others did, or 1 s; a fresh Python takes longer."""
+    place = WorkerEngine(
+        lambda order: 0.01,
+        budget=100.0,
+        units=units_by_trial,
+        start=lambda processor: 30.0 * processor,
+    )
+    usage = place.run(60.0)
+    assert place.workforce.given_up == []
+    assert usage.stopped is StopReason.BUDGET_SPENT
+    # Nor does its start count as work: all states and trials are the other's.
+    assert usage.busy[1] == pytest.approx(60.0 - 30.0 + usage.overhead.startup, abs=0.1)
+
+
+def test_a_trial_move_that_hangs_is_given_up():
+    def seconds(order):
+        return 50.0 if order.key.purpose == PILOT and order.rung == 2 else 0.01
+
+    place = WorkerEngine(seconds, budget=100.0, units=units_by_trial)
+    place.run(60.0)
+    (key,) = place.workforce.given_up
+    assert (key.purpose, key.chain) == (PILOT, 2)
+    assert LADDER.rungs > 2
