@@ -21,7 +21,7 @@ import aptmc
 from aptmc.diagnostics import effective_sample_size
 from aptmc.ladder import SWAP_RATE
 from aptmc.models import gamma_mixture
-from aptmc.result.run import Settings
+from aptmc.settings import Settings
 from aptmc.warmup import power_ladders
 from experiments.known_targets import densities, simulators
 from experiments.known_targets.quantities import Floats, Quantity, Sums, effective_draws

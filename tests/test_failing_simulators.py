@@ -34,6 +34,7 @@ from tests.support.failing_simulators import (
     sample,
     unreliable,
 )
+from tests.support.settings import given
 
 CASES = {
     **{f"compiled, {kind}": case for kind, case in COMPILED.items()},
@@ -103,8 +104,8 @@ def check_run_again(failure: Failure) -> None:
 
 
 def first_state(problem: Any, chain: int) -> Any:
-    layout = aptmc.Shared().layout(LADDER, 1)
-    session = build_session(problem, LADDER, KERNEL, SCHEDULE, layout, "all", SEED, MemoryStore())
+    settings = given(problem, LADDER, KERNEL, SCHEDULE, seed=SEED)
+    session = build_session(settings, MemoryStore())
     session.begin()
     return session.machine.states[chain].copy()
 

@@ -20,6 +20,7 @@ from aptmc.keys import HOLD, MOVE, Streams, rewind
 from aptmc.problem.state import INFO_LENGTH, Move
 from aptmc.record.record import Record
 from aptmc.session.build import build_session
+from aptmc.settings import Settings
 from aptmc.store import MemoryStore
 from experiments.gamma_mixture.samplers import LADDER, STEP, hold_time, problem
 
@@ -61,9 +62,17 @@ def run_with_cut_holds(
     """The cold chain's draws of one such run."""
     store = MemoryStore()
     schedule = aptmc.Anytime(every, exchange=aptmc.Alternating())
-    layout = aptmc.Shared().layout(LADDER, 1)
-    kernel = aptmc.RandomWalk(STEP)
-    session = build_session(problem(), LADDER, kernel, schedule, layout, "coldest", seed, store)
+    settings = Settings(
+        problem=problem(),
+        ladder=LADDER,
+        kernel=aptmc.RandomWalk(STEP),
+        schedule=schedule,
+        pools=aptmc.Shared(),
+        on=aptmc.VirtualTime(1),
+        seed=seed,
+        budget=budget,
+    )
+    session = build_session(settings, store)
     session.begin()
     hold = _compiled_hold(power)
     now = 0.0

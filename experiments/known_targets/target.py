@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import aptmc
-from aptmc.warmup.tuner import SHARE
+from aptmc.warmup.guess import SHARE
 from experiments.known_targets.quantities import Quantity
 
 PROCESSORS = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, final
 
 import numpy as np
@@ -46,6 +46,15 @@ class Schedule(ABC):
         if self.exchange is not None:
             return self.exchange
         return Reassignment() if ladder_kind == "tolerances" else NeighbouringRungs()
+
+    @property
+    def finds_deadlines(self) -> bool:
+        """Whether the time between deadlines is left to the warm-up."""
+        return False
+
+    def with_deadlines(self, every: float, shortest: float, jitter: float) -> Schedule:
+        """The same with the time between deadlines that was found, if that was to be found."""
+        return self
 
     @abstractmethod
     def plan(self) -> Plan:
@@ -93,6 +102,17 @@ class Anytime(Schedule):
             duration(self.shortest, "shortest")
         if not isinstance(self.jitter, int | float) or not 0.0 <= self.jitter <= 1.0:
             raise InputError(f"jitter must be a share between 0 and 1, got {self.jitter!r}")
+
+    @property
+    def finds_deadlines(self) -> bool:
+        """With every="auto"."""
+        return self.every == AUTO
+
+    def with_deadlines(self, every: float, shortest: float, jitter: float) -> Anytime:
+        """With these deadlines; a jitter and a shortest time that were given stay."""
+        return replace(
+            self, every=every, jitter=self.jitter or jitter, shortest=self.shortest or shortest
+        )
 
     def plan(self) -> Plan:
         """Deadlines, no barrier."""

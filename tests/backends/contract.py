@@ -26,6 +26,7 @@ from aptmc.session.replay import replay
 from aptmc.store import MemoryStore
 from tests.support import simulators
 from tests.support.sessions import same
+from tests.support.settings import given
 
 LADDER = aptmc.Ladder.powers(6)
 KERNEL = aptmc.RandomWalk(1.0)
@@ -58,11 +59,14 @@ def make_session(
     log_events=True,
 ):
     """A session whose chains have no states yet, and its store."""
-    layout = (pools or aptmc.Shared()).layout(ladder, processors)
+    pools = pools or aptmc.Shared()
+    layout = pools.layout(ladder, processors)
     store = MemoryStore()
-    session = build_session(
-        problem, ladder, kernel, schedule, layout, "all", SEED, store, thin, log_events
-    )
+    settings = given(
+        problem, ladder, kernel, schedule,
+        pools=pools, seed=SEED, thin=thin, log_events=log_events,
+    )  # fmt: skip
+    session = build_session(settings, store, layout=layout)
     return session, store
 
 

@@ -64,7 +64,7 @@ def test_a_look_costs_no_more_than_what_there_is_to_see():
     """Room for draws that are still to come is not copied."""
     problem = aptmc.Power(lambda theta: -0.5 * theta @ theta, np.zeros(200))
     with begin(problem, on=HERE, kernel=aptmc.RandomWalk(0.1)) as handle:
-        room = handle._prepared.session.record.state.nbytes
+        room = handle._phases.session.record.state.nbytes
         tracemalloc.start()
         try:
             handle.inspect()

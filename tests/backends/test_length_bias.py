@@ -22,11 +22,12 @@ from scipy import stats
 
 import aptmc
 from aptmc.clock import Clock
-from aptmc.result.run import Settings
-from aptmc.sampling.handle import Prepared, RunHandle
+from aptmc.sampling.handle import RunHandle
+from aptmc.sampling.phases import Phases
 from aptmc.session.build import build_session
 from aptmc.session.control import Control
 from aptmc.store import MemoryStore
+from tests.support.settings import given
 from tests.support.statistical import FALSE_ALARM
 
 BATCHES = 50
@@ -41,10 +42,8 @@ def prepare(problem, schedule, levels, *, steps, chains_per_rung=1, on):
     """
     store, kernel = MemoryStore(), aptmc.RandomWalk(0.3, steps=steps)
     ladder, pools = aptmc.Ladder.powers(levels), aptmc.Shared(chains_per_rung)
-    layout = pools.layout(ladder, on.processors)
-    session = build_session(problem, ladder, kernel, schedule, layout, "all", 1, store)
-    settings = Settings(problem, 7200.0, 0.0, ladder, kernel, schedule, pools, on, 1)
-    return Prepared(settings, session, store)
+    settings = given(problem, ladder, kernel, schedule, pools=pools, on=on, budget=7200.0)
+    return Phases(settings, build_session(settings, store), store)
 
 
 def errors_off(shares):

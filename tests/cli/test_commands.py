@@ -16,8 +16,8 @@ from aptmc.cli import main, watching
 from aptmc.cli.main import DIFFERENT, FAILED, GOOD, INTERRUPTED, MISUSED
 from aptmc.clock import time_of_day
 from aptmc.errors import StopReason
+from aptmc.sampling.replaying import Replay
 from aptmc.sampling.status import STATUS, Status, read_status, remove_status, write_status
-from aptmc.sampling.stored import Replay
 from aptmc.session.control import WorkerStatus
 from tests.support import seen
 

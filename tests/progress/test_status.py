@@ -9,7 +9,7 @@ import pytest
 
 import aptmc
 from aptmc.cli.watching import Look
-from aptmc.sampling import handle
+from aptmc.sampling import phases
 from aptmc.sampling.status import STATUS, read_status
 from aptmc.store import being_written
 from tests.backends.contract import eventually
@@ -21,7 +21,7 @@ PATIENCE = 120.0  # seconds, on a machine that is busy with something else: usua
 def test_a_run_tells_what_its_workers_do_and_takes_the_note_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handle, "EVERY", 0.02)
+    monkeypatch.setattr(phases, "EVERY", 0.02)
 
     store = tmp_path / "run.zarr"
     settings = {

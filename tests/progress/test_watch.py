@@ -9,7 +9,7 @@ import pytest
 
 import aptmc
 from aptmc.progress import LiveState, View
-from aptmc.sampling import handle
+from aptmc.sampling import phases
 from aptmc.session.control import Control, RunningProcessors
 from tests.support import seen
 from tests.support.virtual_workforce import SetClock
@@ -40,8 +40,8 @@ class Album(View):
 @pytest.fixture
 def album(monkeypatch: pytest.MonkeyPatch) -> Album:
     new = Album()
-    monkeypatch.setattr(handle, "choose_view", lambda wanted: new if wanted else None)
-    monkeypatch.setattr(handle, "SHARE_OF_TIME", math.inf)  # every time that the run looks up
+    monkeypatch.setattr(phases, "choose_view", lambda wanted: new if wanted else None)
+    monkeypatch.setattr(phases, "SHARE_OF_TIME", math.inf)  # every time that the run looks up
     return new
 
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_what_a_store_shows_is_what_the_run_showed(stored, monkeypatch):
         assert np.array_equal(getattr(opened, name), getattr(run, name)), name
     for name in ("budget", "warmup", "ladder", "kernel", "schedule", "pools", "seed"):
         assert repr(getattr(opened.settings, name)) == repr(
-            getattr(run.settings._replace(pools=aptmc.Shared()), name)
+            getattr(replace(run.settings, pools=aptmc.Shared()), name)
         ), name
     assert repr(opened.settings.on) == repr(run.settings.on)
     assert repr(opened) == repr(run)

@@ -36,6 +36,7 @@ from aptmc.session.snapshot import Snapshot, restore, snapshot
 from aptmc.session.units import Units
 from aptmc.store import MemoryStore
 from aptmc.store.checked import decode, encode
+from tests.support.settings import given
 from tests.support.statistical import FALSE_ALARM
 from tests.support.virtual_workforce import SetClock, VirtualWorkforce
 
@@ -80,8 +81,9 @@ SCHEDULE = aptmc.Anytime(every=3.0)
 
 
 def new_session(store, processors=1):
-    layout = aptmc.Shared().layout(LADDER, processors)
-    return build_session(PROBLEM, LADDER, Jumps(), SCHEDULE, layout, "all", 1, store)
+    settings = given(PROBLEM, LADDER, Jumps(), SCHEDULE)
+    layout = settings.pools.layout(LADDER, processors)
+    return build_session(settings, store, layout=layout)
 
 
 def through_bytes(saved: Snapshot) -> Snapshot:

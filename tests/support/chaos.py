@@ -21,6 +21,7 @@ from aptmc.session.build import build_session
 from aptmc.session.replay import replay
 from aptmc.store import MemoryStore
 from tests.support.sessions import all_draws, same
+from tests.support.settings import given
 from tests.support.statistical import FALSE_ALARM
 
 TOLERANCES = [0.5, 1.5, 4.0]
@@ -123,8 +124,8 @@ def draws_of(run):
 def replayed(run, events):
     """The draws of the same run, computed again here from the log of its events."""
     store = MemoryStore()
-    layout = POOLS.layout(LADDER, WORKERS)
-    session = build_session(PROBLEM, LADDER, KERNEL, SCHEDULE, layout, "all", SEED, store)
+    settings = given(PROBLEM, LADDER, KERNEL, SCHEDULE, pools=POOLS, processors=WORKERS, seed=SEED)
+    session = build_session(settings, store)
     session.tuning[:, STEPS] = run.steps_per_move
     until = max(draws.time[-1] for rung in range(LADDER.rungs) for draws in run.chains(rung))
     replay(session, events, float(until))

@@ -8,6 +8,7 @@ import aptmc
 from aptmc.session.build import build_session
 from aptmc.store import MemoryStore
 from tests.support import targets
+from tests.support.settings import given
 
 # One problem for all, so that it is compiled once.
 PROBLEM = targets.problem(start=lambda rng: rng.standard_normal())
@@ -26,11 +27,13 @@ def make_session(
 ):
     """A session on the two-speed normal target."""
     ladder = ladder or aptmc.Ladder.powers(4)
-    layout = (pools or aptmc.Shared()).layout(ladder, processors)
+    pools = pools or aptmc.Shared()
+    layout = pools.layout(ladder, processors)
     store = MemoryStore()
     problem = problem or PROBLEM
     kernel = kernel or aptmc.RandomWalk(1.0)
-    session = build_session(problem, ladder, kernel, schedule, layout, keep, seed, store)
+    settings = given(problem, ladder, kernel, schedule, pools=pools, keep=keep, seed=seed)
+    session = build_session(settings, store, layout=layout)
     session.begin()
     return session, store
 

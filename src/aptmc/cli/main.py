@@ -101,19 +101,19 @@ def make_parser() -> argparse.ArgumentParser:
     replay.add_argument("problem", help=PROBLEM_HELP)
     replay.add_argument("--workers", type=int, help="processes (default: this one alone)")
     _add_json(replay)
-    replay.set_defaults(module="looking")
+    replay.set_defaults(module="stored_runs")
 
     summary = _command(commands, "summary", "the posterior of a stored run, in numbers", SUMMARY)
     summary.add_argument("store", help=STORE_HELP)
     _add_json(summary)
-    summary.set_defaults(module="looking")
+    summary.set_defaults(module="stored_runs")
 
     report = _command(commands, "report", "a stored run as one HTML file", REPORT)
     report.add_argument("store", help=STORE_HELP)
     report.add_argument(
         "--output", default="report.html", help="where it goes (default: report.html)"
     )
-    report.set_defaults(module="looking")
+    report.set_defaults(module="stored_runs")
 
     watch = _command(commands, "watch", "look at a run in another terminal", WATCH)
     watch.add_argument("store", help=STORE_HELP)

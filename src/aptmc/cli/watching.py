@@ -20,7 +20,7 @@ from aptmc.result.run import Run
 from aptmc.sampling.status import Status, read_status
 from aptmc.store import being_written
 from aptmc.store.disk import CHECKPOINTS
-from aptmc.warmup.tuner import ROUNDS
+from aptmc.warmup.guess import ROUNDS
 
 BETWEEN_LOOKS = 1.0  # seconds
 

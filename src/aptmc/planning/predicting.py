@@ -17,7 +17,7 @@ from aptmc.planning.pilot import pilot_of
 from aptmc.planning.planner import Planner
 from aptmc.planning.prediction import Predictions
 from aptmc.result.run import Run
-from aptmc.sampling.stored import open as open_stored
+from aptmc.sampling.opening import open as open_stored
 
 FEWEST_COMPLETIONS = 1000
 

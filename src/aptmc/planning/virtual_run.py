@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from aptmc.planning.surrogate import INDEX, PilotsMoves, Surrogate
 from aptmc.pools import Pools, Shared
 from aptmc.schedule import Anytime, Schedule
 from aptmc.session.build import build_session
+from aptmc.settings import Settings
 from aptmc.store import MemoryStore
 
 FEWEST_SWEEPS = 8  # of a simulation
@@ -131,12 +133,23 @@ def simulate(
     chosen = list(setting.rungs)
     rows = surrogate.rows[chosen].copy()
     rows[:, STEPS] = setting.steps[chosen]
+    backend = VirtualTime(
+        setting.processors, latency=setting.latency, cost=setting.cost, ahead=setting.ahead
+    )
     layout = setting.pools.layout(ladder, setting.processors)
     store = MemoryStore()
-    session = build_session(
-        surrogate.problem, ladder, PilotsMoves(rows), setting.schedule, layout,
-        "coldest", seed, store, log_events=False,
-    )  # fmt: skip
+    settings = Settings(
+        problem=surrogate.problem,
+        ladder=ladder,
+        kernel=PilotsMoves(rows),
+        schedule=setting.schedule,
+        pools=setting.pools,
+        on=backend,
+        seed=seed,
+        budget=math.inf,
+        log_events=False,
+    )
+    session = build_session(settings, store, layout=layout)
     rng = np.random.default_rng(seed)
     session.begin_from(surrogate.first_states(np.array(chosen)[layout.rung], rng))
 
@@ -145,9 +158,6 @@ def simulate(
     mean_hold = float(holds[layout.rung[layout.moves]].mean())
     cycle = mean_hold + (0.0 if setting.ahead > 0 else setting.latency)
     seconds = max(completions, sweeps * movers) * max(cycle / setting.processors, setting.cost)
-    backend = VirtualTime(
-        setting.processors, latency=setting.latency, cost=setting.cost, ahead=setting.ahead
-    )
     usage = backend.run(session, seconds)
     if usage.failure is not None:
         raise usage.failure

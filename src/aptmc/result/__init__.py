@@ -1,5 +1,5 @@
 """What a run gives: draws, summary, advice, report, exports."""
 
-from aptmc.result.run import Run, Settings
+from aptmc.result.run import Run
 
-__all__ = ["Run", "Settings"]
+__all__ = ["Run"]

@@ -18,7 +18,7 @@ from aptmc.session.orders import Mover, Order
 from aptmc.store import Store
 
 if TYPE_CHECKING:
-    from aptmc.result.run import Settings
+    from aptmc.settings import Settings
 
 
 class Rerun(NamedTuple):

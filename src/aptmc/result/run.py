@@ -6,11 +6,10 @@ import os
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from aptmc.backends import Backend
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.coordinator.transitions import Coordinator, mean_per_move
 from aptmc.diagnostics import (
@@ -23,12 +22,8 @@ from aptmc.diagnostics import (
     utilisation,
 )
 from aptmc.errors import InputError, StopReason, StoreDamaged
-from aptmc.kernels import Kernel
 from aptmc.kernels.base import STEPS
 from aptmc.keys import Key
-from aptmc.ladder import Ladder
-from aptmc.pools import Pools
-from aptmc.problem import Problem
 from aptmc.problem.state import ACCEPTED, FAILURES, HOLD_TIME, SIMULATIONS, value_column
 from aptmc.record.event_log import Events
 from aptmc.record.record import Record
@@ -36,28 +31,14 @@ from aptmc.result.advice import Advice, advise, describe, vital_signs
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
 from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.tree import eager_tree, lazy_tree
-from aptmc.schedule import Schedule
 from aptmc.session.session import Overhead, Usage
+from aptmc.settings import Settings
 from aptmc.store import DiskStore, Draws, Store, joined
 from aptmc.warmup import Round, WarmUp
 
 if TYPE_CHECKING:
     import pandas
     import xarray
-
-
-class Settings(NamedTuple):
-    """Everything that defines a run."""
-
-    problem: Problem
-    budget: float
-    warmup: float
-    ladder: Ladder
-    kernel: Kernel
-    schedule: Schedule
-    pools: Pools
-    on: Backend
-    seed: int
 
 
 @final

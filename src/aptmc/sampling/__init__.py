@@ -2,6 +2,7 @@
 
 from aptmc.sampling.calls import resume, sample, start
 from aptmc.sampling.handle import RunHandle
-from aptmc.sampling.stored import open, replay
+from aptmc.sampling.opening import open
+from aptmc.sampling.replaying import replay
 
 __all__ = ["RunHandle", "open", "replay", "resume", "sample", "start"]

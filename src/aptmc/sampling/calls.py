@@ -1,34 +1,28 @@
-"""`sample` and `start`: the only place that wires the parts together."""
+"""The public calls that run something: `sample`, `start` and `resume`."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
-from aptmc.backends import Backend, Processes
-from aptmc.checks import whole_number
-from aptmc.clock import duration
-from aptmc.errors import InputError
-from aptmc.exchange import Rule
+from aptmc.backends import Backend
 from aptmc.kernels import Kernel
-from aptmc.keys import check_seed, new_seed
 from aptmc.ladder import AutoLadder, Ladder
-from aptmc.pools import Pools, Shared
+from aptmc.pools import Pools
 from aptmc.problem import Problem
-from aptmc.processors import processors_available
-from aptmc.result.run import Run, Settings
-from aptmc.sampling.handle import Prepared, RunHandle
-from aptmc.sampling.saving import Options, description
-from aptmc.sampling.stored import prepare_to_resume
-from aptmc.schedule import Anytime, Schedule
-from aptmc.session.build import build_session
+from aptmc.result.run import Run
+from aptmc.sampling.asking import asked_for, check_kind
+from aptmc.sampling.handle import RunHandle
+from aptmc.sampling.phases import prepare
+from aptmc.sampling.resuming import prepare_to_resume
+from aptmc.schedule import Schedule
 from aptmc.session.control import Control
-from aptmc.store import DiskStore, MemoryStore, Store
-from aptmc.store.disk import check_new
-from aptmc.warmup import Tuned, Tuner
-from aptmc.warmup.wishes import Wishes
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 def sample(
@@ -46,7 +40,7 @@ def sample(
     log_events: bool | None = None,
     store: str | os.PathLike[str] | None = None,
     save_every: float | str = 5.0,
-    progress: bool = True,
+    progress: bool | None = None,
     seed: int | None = None,
 ) -> Run:
     """Sample a problem until the budget is spent.
@@ -71,7 +65,7 @@ def sample(
         whatever happens, can be opened, resumed and replayed. By default all is in memory
     :param save_every: the most that a crash can lose, in seconds or in words
     :param progress: show how the run goes on: a picture in a terminal or a notebook, a line now and
-        then elsewhere
+        then elsewhere. By default `sample` does and `start` does not
     :param seed: the same seed gives the same run; a new one is drawn if none is given
 
     >>> import numba, scipy.stats, aptmc
@@ -93,44 +87,27 @@ def sample(
     >>> abs(x.mean) < 4 * x.mcse
     True
     """
-    control = Control()
-    return _prepare(
-        problem,
-        budget,
-        ladder,
-        kernel,
-        schedule,
-        pools,
-        on,
-        warmup,
-        keep,
-        thin,
-        log_events,
-        store,
-        save_every,
-        progress,
-        seed,
-    ).run(control)
+    arguments = locals()
+    control = Control()  # budgets count from here
+    return prepare(*asked_for(**arguments, shows_progress=True)).run(control)
 
 
-def start(
-    problem: Problem,
-    *,
-    budget: float | str,
-    ladder: Ladder | AutoLadder | Literal["auto"] = "auto",
-    kernel: Kernel | Literal["auto"] = "auto",
-    schedule: Schedule | None = None,
-    pools: Pools | None = None,
-    on: Backend | None = None,
-    warmup: float | str = "auto",
-    keep: Literal["coldest", "all"] = "coldest",
-    thin: int = 1,
-    log_events: bool | None = None,
-    store: str | os.PathLike[str] | None = None,
-    save_every: float | str = 5.0,
-    progress: bool = False,
-    seed: int | None = None,
-) -> RunHandle:
+def _called_like(
+    model: Callable[Parameters, Any],
+) -> Callable[[Callable[..., Result]], Callable[Parameters, Result]]:
+    """Give a function the arguments of another, for type checkers, `help` and editors."""
+
+    def decorate(function: Callable[..., Result]) -> Callable[Parameters, Result]:
+        arguments = signature(model).parameters.values()
+        own = signature(function)
+        function.__signature__ = own.replace(parameters=list(arguments))  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+@_called_like(sample)
+def start(*problem: Problem, **arguments: Any) -> RunHandle:
     """Like `sample`, but in the background: gives a handle at once.
 
     >>> import scipy.stats, aptmc
@@ -151,24 +128,10 @@ def start(
     >>> print(run.stopped)
     stopped on request
     """
+    asked = signature(sample).bind(*problem, **arguments)
+    asked.apply_defaults()
     control = Control()
-    prepared = _prepare(
-        problem,
-        budget,
-        ladder,
-        kernel,
-        schedule,
-        pools,
-        on,
-        warmup,
-        keep,
-        thin,
-        log_events,
-        store,
-        save_every,
-        progress,
-        seed,
-    )
+    prepared = prepare(*asked_for(**asked.arguments, shows_progress=False))
     return RunHandle(prepared, control)
 
 
@@ -217,143 +180,8 @@ def resume(
     150.0
     """
     control = Control()
-    _check_kind("on", on, Backend | None)
-    seconds = duration(budget)
-    prepared = prepare_to_resume(Path(store), problem, seconds, on, kernel, schedule, force=force)
-    prepared.options = prepared.options._replace(progress=progress)
-    return prepared.run(control)
-
-
-def _prepare(
-    problem: Problem,
-    budget: float | str,
-    ladder: Ladder | AutoLadder | str,
-    kernel: Kernel | str,
-    schedule: Schedule | None,
-    pools: Pools | None,
-    on: Backend | None,
-    warmup: float | str,
-    keep: str,
-    thin: int,
-    log_events: bool | None,
-    store: str | os.PathLike[str] | None,
-    save_every: float | str,
-    progress: bool,
-    seed: int | None,
-) -> Prepared:
-    """Refuse what cannot work, and wire up the rest."""
-    _check_kind("problem", problem, Problem)
-    _check_kind("pools", pools, Pools | None)
-    _check_kind("on", on, Backend | None)
-    wishes = _wishes(problem, ladder, kernel, schedule, pools)
-    seconds = duration(budget)
-    length = None if warmup == "auto" else 0.0 if warmup == 0 else duration(warmup, "warmup")
-    if length is not None and length >= seconds:
-        raise InputError(f"warmup must be shorter than the budget, got {warmup!r} and {budget!r}")
-    if length == 0.0 and wishes.needs_warmup:
-        raise InputError(
-            "without a warm-up nothing can be found automatically: leave out warmup=0, or give "
-            "ladder, kernel and the time between deadlines"
-        )
-    if keep not in ("coldest", "all"):
-        raise InputError(f'keep must be "coldest" or "all", got {keep!r}')
-    thin = whole_number("thin", thin)
-    seed = new_seed() if seed is None else check_seed(seed)
-    backend = _default_backend(wishes) if on is None else on
-    if log_events is None:
-        log_events = backend.logs_events or store is not None
-    options = Options(keep, thin, log_events, duration(save_every, "save_every"), progress)
-    path = None if store is None else Path(store)
-    if path is not None:
-        check_new(path)
-    # What the session of the first phase is given; a store on disk is made when all is checked.
-    memory = MemoryStore()
-
-    tuner = None
-    if wishes.needs_warmup:
-        tuner = Tuner(problem, wishes, backend.processors, seed, length)
-        tuned = tuner.tuned_at_first(seconds)
-        session = tuner.session(memory)
-        length = 0.0  # draws of the warm-up never get among the others
-    else:
-        assert isinstance(wishes.ladder, Ladder)
-        assert isinstance(wishes.kernel, Kernel)
-        tuned = Tuned(wishes.ladder, wishes.kernel, wishes.schedule, wishes.pools or Shared())
-        layout = tuned.pools.layout(tuned.ladder, backend.processors)
-        tuned.schedule.check(layout)
-        session = build_session(
-            problem, tuned.ladder, tuned.kernel, tuned.schedule, layout,
-            keep, seed, memory, thin, log_events,
-        )  # fmt: skip
-    settings = Settings(
-        problem=problem,
-        budget=seconds,
-        warmup=length or 0.0,
-        ladder=tuned.ladder,
-        kernel=tuned.kernel,
-        schedule=tuned.schedule,
-        pools=tuned.pools,
-        on=backend,
-        seed=seed,
+    check_kind("on", on, Backend | None)
+    prepared = prepare_to_resume(
+        Path(store), problem, budget, on, kernel, schedule, force=force, progress=progress
     )
-    backend.check(session)
-    kept: Store = memory
-    if path is not None:
-        kept = DiskStore.create(path, description(settings, options), problem.width)
-        if tuner is None:
-            session = replace(session, store=kept.append)
-    elif tuner is not None:
-        kept = MemoryStore()
-    return Prepared(settings, session, kept, tuner, memory, options)
-
-
-def _wishes(
-    problem: Problem,
-    ladder: Ladder | AutoLadder | str,
-    kernel: Kernel | str,
-    schedule: Schedule | None,
-    pools: Pools | None,
-) -> Wishes:
-    """What was given and what is to be found, if it fits together."""
-    wanted_ladder = AutoLadder() if isinstance(ladder, str) and ladder == "auto" else ladder
-    if not (isinstance(kernel, str) and kernel == "auto"):
-        _check_kind("kernel", kernel, Kernel)
-    wanted_schedule = Anytime() if schedule is None else schedule
-    _check_kind("ladder", wanted_ladder, Ladder | AutoLadder)
-    _check_kind("schedule", wanted_schedule, Schedule)
-    wishes = Wishes(wanted_ladder, kernel, wanted_schedule, pools)  # type: ignore[arg-type]
-    if isinstance(wishes.ladder, Ladder):
-        if wishes.ladder.kind != problem.ladder_kind:
-            raise InputError(
-                f"a problem of kind {type(problem).__name__} needs a ladder of "
-                f"{problem.ladder_kind}, got {ladder!r}: use aptmc.Ladder.{problem.ladder_kind}"
-            )
-        problem.check_levels(wishes.ladder.levels)
-        if isinstance(wishes.kernel, Kernel):
-            wishes.kernel.tuning(problem, wishes.ladder)
-    for rule in (wishes.schedule.exchange, wishes.schedule.within):
-        if isinstance(rule, Rule) and rule.kind not in (None, problem.ladder_kind):
-            raise InputError(f"{type(rule).__name__}() is for ladders of {rule.kind} only")
-    return wishes
-
-
-def _default_backend(wishes: Wishes) -> Backend:
-    """As many workers as there are processors and as the chains can keep busy."""
-    ladder, pools = wishes.ladder, wishes.pools or Shared()
-    for processors in range(processors_available(), 1, -1):
-        if isinstance(ladder, Ladder) and not wishes.needs_warmup:
-            try:
-                wishes.schedule.check(pools.layout(ladder, processors))
-            except InputError:
-                continue
-        return Processes(processors)
-    return Processes(1)
-
-
-def _check_kind(name: str, value: object, kind: Any) -> None:
-    if not isinstance(value, kind):
-        wanted = {"on": "Backend"}.get(name, name.capitalize())
-        remedy = ""
-        if name == "problem" and callable(value):
-            remedy = ": use aptmc.Tempered(log_likelihood, prior), or aptmc.Abc for a simulator"
-        raise InputError(f"{name} must be an aptmc {wanted}, got {value!r}{remedy}")
+    return prepared.run(control)

@@ -11,16 +11,15 @@ from aptmc.compiled import compiled_like, is_compiled
 from aptmc.coordinator.transitions import Coordinator, coordinator
 from aptmc.errors import InputError
 from aptmc.exchange import Rule
-from aptmc.kernels import Kernel
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
-from aptmc.problem import Problem
 from aptmc.problem.state import value_column
 from aptmc.record.event_log import empty_log
 from aptmc.record.record import Record, empty_record
-from aptmc.schedule import Plan, Schedule
+from aptmc.schedule import Plan
 from aptmc.session.first_states import first_states
 from aptmc.session.session import Session, empty_states
+from aptmc.settings import Settings
 from aptmc.store import Store
 
 RECORD_ROWS = 1 << 16
@@ -28,24 +27,22 @@ RECORD_NUMBERS = 1 << 22  # of all rows together: 32 MiB
 
 
 def build_session(
-    problem: Problem,
-    ladder: Ladder,
-    kernel: Kernel,
-    schedule: Schedule,
-    layout: Layout,
-    keep: str,
-    seed: int,
+    settings: Settings,
     store: Store,
-    thin: int = 1,
-    log_events: bool = True,
+    *,
+    layout: Layout | None = None,
     epoch: int = 0,
     follows: float | None = None,
 ) -> Session:
     """A coordinator wired to functions, streams and a store. Its chains have no states yet.
 
+    :param layout: where chains and processors stand, if not as the settings say
     :param epoch: which phase of a run this is: each has random keys of its own
     :param follows: how fast deadlines follow the time of a sweep, if not as the schedule says
     """
+    problem, ladder, kernel = settings.problem, settings.ladder, settings.kernel
+    schedule = settings.schedule
+    layout = settings.layout() if layout is None else layout
     plan, rule = schedule.plan(), schedule.rule(ladder.kind)
     if follows is not None:
         plan = plan._replace(follows=follows)
@@ -53,18 +50,18 @@ def build_session(
     rounds = max(plan.rounds, plan.rounds_within_pool)
     rows = min(RECORD_ROWS, RECORD_NUMBERS // problem.width) + 8 * rounds * layout.rung.size
     return Session(
-        seed=seed,
+        seed=settings.seed,
         problem=problem,
         kernel=kernel,
         machine=machine,
-        record=build_record(ladder, layout, problem.width, keep, rows, thin),
-        log=empty_log(RECORD_ROWS + 4 * layout.served.size if log_events else 0),
+        record=build_record(ladder, layout, problem.width, settings.keep, rows, settings.thin),
+        log=empty_log(RECORD_ROWS + 4 * layout.served.size if settings.log_events else 0),
         served=layout.served,
         tuning=kernel.tuning(problem, ladder),
         choose_pairs=_compiled_rule(rule),
         choose_pairs_within=_compiled_rule(schedule.within or rule),
         log_weight=problem.log_weight(),
-        find_states=partial(first_states, problem, ladder, kernel, layout, seed),
+        find_states=partial(first_states, problem, ladder, kernel, layout, settings.seed),
         store=store.append,
     )
 

@@ -3,7 +3,8 @@
 What is decided here looks at the past, so no draw of the warm-up is part of the posterior.
 """
 
-from aptmc.warmup.outcome import Round, Tuned, WarmUp
+from aptmc.warmup.guess import first_guess
+from aptmc.warmup.outcome import Round, WarmUp
 from aptmc.warmup.tuner import Tuner
 
-__all__ = ["Round", "Tuned", "Tuner", "WarmUp"]
+__all__ = ["Round", "Tuner", "WarmUp", "first_guess"]

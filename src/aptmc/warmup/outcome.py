@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import StopReason
-from aptmc.kernels import Kernel
 from aptmc.ladder import Ladder
-from aptmc.pools import Pools
-from aptmc.schedule import Schedule
+from aptmc.settings import Settings
 from aptmc.store import Draws
 
 
@@ -32,20 +29,10 @@ class Round(NamedTuple):
         return float(np.nansum(1.0 - self.swap_rates))
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """The settings as they stand."""
-
-    ladder: Ladder
-    kernel: Kernel
-    schedule: Schedule
-    pools: Pools
-
-
 class WarmUp(NamedTuple):
     """What came out of it, or has so far."""
 
-    tuned: Tuned
+    settings: Settings  # as they were found
     states: FloatTable  # for the chains of the run
     rounds: list[Round]
     draws: list[Draws]  # of the coldest rung, in order

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -12,31 +10,29 @@ import numpy as np
 from aptmc.backends.base import Engine
 from aptmc.compiled import Floats, FloatTable, FloatTables
 from aptmc.coordinator.transitions import Coordinator, mean_per_move, moves_done
-from aptmc.errors import InputError, StopReason
-from aptmc.kernels import Kernel
+from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.keys import WARMUP, Key
-from aptmc.ladder import AutoLadder, Ladder
-from aptmc.pools import Layout, Pools, Shared
-from aptmc.problem import Abc, Problem
-from aptmc.problem.density import DensityProblem
+from aptmc.pools import Layout
 from aptmc.problem.state import ACCEPTED
-from aptmc.schedule import Anytime, Schedule
 from aptmc.session.build import build_session
 from aptmc.session.session import Session, Usage, empty_states
+from aptmc.settings import Settings
 from aptmc.store import Draws, MemoryStore
 from aptmc.warmup import proposals
-from aptmc.warmup.approach import FEWEST_DRAWS, Approach, Seen, scale_of
-from aptmc.warmup.outcome import Round, Tuned, WarmUp
-from aptmc.warmup.powers import PowersApproach
-from aptmc.warmup.tolerances import TolerancesApproach
-from aptmc.warmup.wishes import Wishes
+from aptmc.warmup.approach import FEWEST_DRAWS, Seen, scale_of
+from aptmc.warmup.guess import (
+    DEADLINES_AT_FIRST,
+    ROUNDS,
+    SHARE,
+    approach_to,
+    enough_chains,
+    first_deadlines,
+    with_deadlines,
+)
+from aptmc.warmup.outcome import Round, WarmUp
 
-ROUNDS = 10
-SHARE = 0.25  # of the budget
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
-JITTER = 0.5
-DEADLINES_AT_FIRST = 20.0
 # Exchanges may take a 50th of the time of whoever carries them out.
 COST_OF_DEADLINES = 0.02
 MOST_REMEMBERED = 500  # rows of a rung, about
@@ -51,23 +47,18 @@ REMEMBERED = (
 class Tuner:
     """Runs the rounds and adapts between them."""
 
-    def __init__(
-        self, problem: Problem, wishes: Wishes, processors: int, seed: int, length: float | None
-    ) -> None:
-        """Prepare to find what is wished for.
-
-        :param length: of the warm-up; a share of the budget by default
-        """
-        self.problem, self.wishes, self.seed = problem, wishes, seed
-        self.processors, self.length = processors, length
-        rng = Key(seed, 0, 0, WARMUP).generator()
-        self.approach = _approach(problem)
-        given = wishes.ladder
-        self.levels = given.levels if isinstance(given, Ladder) else self.approach.first_levels()
+    def __init__(self, settings: Settings) -> None:
+        """Prepare to find what the settings leave open."""
+        self.settings = settings  # as they stand
+        self.problem, self.seed, self.to_find = settings.problem, settings.seed, settings.to_find
+        problem = self.problem
+        rng = Key(self.seed, 0, 0, WARMUP).generator()
+        self.approach = approach_to(problem)
+        self.levels = settings.ladder.levels
         covariance, rungs = self.approach.first_covariance(rng), len(self.levels)
         self.covariances: FloatTables = np.tile(covariance, (rungs, 1, 1))
         self.scales: Floats = np.full(rungs, proposals.usual_scale(problem.dimension))
-        self.every = math.nan
+        self.every = first_deadlines(settings)
         self.shortest = 0.0  # time between deadlines that does not cost too much
         self.remembered: list[tuple[float, FloatTable]] = []  # by level: draws of the last round
         self.rounds: list[Round] = []
@@ -82,7 +73,6 @@ class Tuner:
         self,
         engine: Engine,
         first: Session,
-        store: MemoryStore,
         after_round: Callable[[list[Draws]], None],
     ) -> WarmUp:
         """All rounds that are left; the session of the first has been built already.
@@ -91,7 +81,7 @@ class Tuner:
         """
         if self.plan is None:
             left = engine.left()
-            length = SHARE * left if self.length is None else self.length
+            length = SHARE * left if self.to_find.length is None else self.to_find.length
             self.plan = length, left - length
         length, sampling = self.plan
         parts = 2.0 ** np.arange(ROUNDS) / (2.0**ROUNDS - 1.0)
@@ -99,8 +89,7 @@ class Tuner:
         stopped = None
         while self.epoch < ROUNDS:
             if session is None:
-                store = MemoryStore()
-                session = self.session(store)
+                session = self.session()
             usage = engine.run(session, parts[self.epoch] * length)
             session.flush()
             if usage.failure is not None:
@@ -108,16 +97,14 @@ class Tuner:
             if usage.stopped is not StopReason.BUDGET_SPENT:
                 stopped = usage.stopped
                 break
-            cold_draws = self.learn(session, store, usage, sampling, self.spent)
+            cold_draws = self.learn(session, usage, sampling, self.spent)
             self.cold_draws += cold_draws
             self.spent += usage.elapsed
             self.epoch += 1
             after_round(cold_draws)
             session = None
-        tuned = self.tuned()
-        layout = tuned.pools.layout(tuned.ladder, self.processors)
-        states = self.states(tuned.ladder, layout)
-        return WarmUp(tuned, states, self.rounds, self.cold_draws, stopped, self.epoch + 1)
+        states = self.states(self.settings.layout())
+        return WarmUp(self.settings, states, self.rounds, self.cold_draws, stopped, self.epoch + 1)
 
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""
@@ -130,6 +117,8 @@ class Tuner:
             setattr(self, name, memory[name])
         for name in self.approach.remembers:
             setattr(self.approach, name, memory[name])
+        # There may be more or fewer processors than there were.
+        self.settings = self._found()
 
     @property
     def count(self) -> int:
@@ -138,37 +127,30 @@ class Tuner:
 
     def so_far(self) -> WarmUp:
         """What the rounds that are complete have shown."""
-        tuned = self.tuned()
-        chains = tuned.pools.layout(tuned.ladder, self.processors).rung.size
-        nothing = empty_states(chains, self.problem.width)
-        return WarmUp(tuned, nothing, list(self.rounds), list(self.cold_draws), None, 0)
+        nothing = empty_states(self.settings.layout().rung.size, self.problem.width)
+        return WarmUp(self.settings, nothing, list(self.rounds), list(self.cold_draws), None, 0)
 
-    def tuned_at_first(self, budget: float) -> Tuned:
-        """The settings of the first round, in which deadlines have to begin somewhere."""
-        first_round = (self.length or SHARE * budget) / 2.0**ROUNDS
-        self.every = first_round / DEADLINES_AT_FIRST
-        return self.tuned()
-
-    def session(self, store: MemoryStore) -> Session:
-        """A session with the settings as they stand."""
-        tuned = self.tuned()
-        layout = tuned.pools.layout(tuned.ladder, self.processors)
+    def session(self) -> Session:
+        """A session with the settings as they stand, for the next round."""
+        self.store = MemoryStore()
         session = build_session(
-            self.problem, tuned.ladder, tuned.kernel, tuned.schedule, layout, "all", self.seed,
-            store, 1, False, self.epoch, FOLLOWING if self.wishes.every_is_auto else None,
-        )  # fmt: skip
+            self.settings.found(keep="all", thin=1, log_events=False),
+            self.store,
+            epoch=self.epoch,
+            follows=None if self.to_find.deadlines is None else FOLLOWING,
+        )
         if self.remembered:
-            session.begin_from(self.states(tuned.ladder, layout))
+            session.begin_from(self.states(self.settings.layout()))
         return session
 
-    def states(self, ladder: Ladder, layout: Layout) -> FloatTable:
+    def states(self, layout: Layout) -> FloatTable:
         """States for chains on a ladder, from what the last round has seen."""
         states = empty_states(layout.rung.size, self.problem.width)
         if not self.remembered:  # stopped before the first round was complete
             return states
         # Each round has random numbers of its own, so that one can go on after any of them.
         rng = Key(self.seed, 0, self.epoch, WARMUP).generator()
-        for rung, level in enumerate(ladder.levels):
+        for rung, level in enumerate(self.settings.ladder.levels):
             mine = np.flatnonzero(layout.rung == rung)
             rows = self.approach.states_for(level, self.remembered)
             # The later half, so that what was far from the target at first is forgotten.
@@ -178,16 +160,14 @@ class Tuner:
 
     # --- learning -----------------------------------------------------------------------------
 
-    def learn(
-        self, session: Session, store: MemoryStore, usage: Usage, sampling: float, spent: float
-    ) -> list[Draws]:
+    def learn(self, session: Session, usage: Usage, sampling: float, spent: float) -> list[Draws]:
         """Adapt to what a round has shown; gives its draws on the coldest rung."""
         machine, width = session.machine, self.problem.width
         if usage.elapsed <= 0.0:
             return []
         by_rung: list[list[Draws]] = [[] for _ in self.levels]
         for chain, rung in enumerate(machine.rung.tolist()):
-            by_rung[rung].append(store.draws(chain, width))
+            by_rung[rung].append(self.store.draws(chain, width))
         cold_draws = [_shifted(draws, spent) for draws in by_rung[0]]
         rows = [settled(chains, width) for chains in by_rung]
         for rung, table in enumerate(rows):
@@ -197,17 +177,18 @@ class Tuner:
         self.remembered = list(zip(self.levels, map(_some, rows), strict=True))
         accepted = mean_per_move(machine, session.record, ACCEPTED) / session.tuning[:, STEPS]
         self._learn_proposals(rows, accepted, moves_done(machine))
-        if self.wishes.every_is_auto:
+        if self.to_find.deadlines is not None:
             self._learn_deadlines(machine, usage)
         rates = self.approach.swap_rates(self.levels, rows)
         completions = int(machine.completed.sum())
         self.rounds.append(
-            Round(self._ladder(), usage.elapsed, completions, rates, accepted, self.every)
+            Round(self.settings.ladder, usage.elapsed, completions, rates, accepted, self.every)
         )
-        wish = self.wishes.ladder
-        if isinstance(wish, AutoLadder) and min(map(len, rows)) >= FEWEST_DRAWS:
+        wanted = self.to_find.ladder
+        if wanted is not None and min(map(len, rows)) >= FEWEST_DRAWS:
             seen = Seen(self.levels, rows, by_rung[0], usage.elapsed, sampling)
-            self._move_to(self.approach.respaced(wish, seen, rates))
+            self._move_to(self.approach.respaced(wanted, seen, rates))
+        self.settings = self._found()
         return cold_draws
 
     def _learn_proposals(self, rows: list[FloatTable], accepted: Floats, done: Floats) -> None:
@@ -243,37 +224,20 @@ class Tuner:
 
     # --- settings -----------------------------------------------------------------------------
 
-    def tuned(self) -> Tuned:
-        """The settings as they stand."""
-        ladder = self._ladder()
-        pools = self.wishes.pools or self._pools(ladder)
-        return Tuned(ladder, self._kernel(), self._schedule(), pools)
-
-    def _ladder(self) -> Ladder:
-        if isinstance(self.wishes.ladder, Ladder):
-            return self.wishes.ladder
-        return self.approach.ladder(self.levels)
-
-    def _kernel(self) -> Kernel:
-        if isinstance(self.wishes.kernel, Kernel):
-            return self.wishes.kernel
-        return self.approach.kernel(self.covariances, self.scales)
-
-    def _schedule(self) -> Schedule:
-        schedule = self.wishes.schedule
-        if not isinstance(schedule, Anytime) or not self.wishes.every_is_auto:
-            return schedule
-        return replace(
-            schedule,
-            every=self.every,
-            jitter=schedule.jitter or JITTER,
-            shortest=schedule.shortest or self.shortest,
-        )
-
-    def _pools(self, ladder: Ladder) -> Pools:
-        """So many chains that about as many wait as are in flight, or more."""
-        movers = ladder.rungs - len(ladder.idle_rungs)
-        return Shared(math.ceil((2 * self.processors + 2) / movers))
+    def _found(self) -> Settings:
+        """The settings with all that was learnt by now."""
+        found, to_find = self.settings, self.to_find
+        if to_find.ladder is not None:
+            found = found.found(ladder=self.approach.ladder(self.levels))
+        if to_find.kernel:
+            found = found.found(kernel=self.approach.kernel(self.covariances, self.scales))
+        if to_find.deadlines is not None:
+            found = found.found(
+                schedule=with_deadlines(to_find.deadlines, self.every, self.shortest)
+            )
+        if to_find.pools:
+            found = found.found(pools=enough_chains(found))
+        return found
 
 
 def settled(chains: list[Draws], width: int) -> FloatTable:
@@ -284,17 +248,6 @@ def settled(chains: list[Draws], width: int) -> FloatTable:
     moved = [draws.state[~draws.exchanged] for draws in chains]
     later = [states[len(states) // 2 :] for states in moved]
     return np.concatenate(later) if later else np.empty((0, width))
-
-
-def _approach(problem: Problem) -> Approach:
-    if isinstance(problem, Abc):
-        return TolerancesApproach(problem)
-    if isinstance(problem, DensityProblem):
-        return PowersApproach(problem)
-    raise InputError(
-        f"no way is known to find the settings of a problem of kind {type(problem).__name__}: "
-        "give ladder, kernel and the time between deadlines"
-    )
 
 
 def _some(rows: FloatTable) -> FloatTable:

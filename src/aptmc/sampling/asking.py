@@ -1,0 +1,147 @@
+"""From the arguments of `sample` to settings: refuse what cannot work before any work is done."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from aptmc.backends import Backend, Processes
+from aptmc.checks import whole_number
+from aptmc.clock import duration
+from aptmc.errors import InputError
+from aptmc.exchange import Rule
+from aptmc.kernels import Kernel
+from aptmc.keys import check_seed, new_seed
+from aptmc.ladder import AutoLadder, Ladder
+from aptmc.pools import Pools, Shared
+from aptmc.problem import Problem
+from aptmc.processors import processors_available
+from aptmc.schedule import Anytime, Schedule
+from aptmc.settings import Settings, ToFind
+from aptmc.warmup import first_guess
+
+
+def asked_for(
+    problem: Problem,
+    budget: float | str,
+    ladder: Ladder | AutoLadder | str,
+    kernel: Kernel | str,
+    schedule: Schedule | None,
+    pools: Pools | None,
+    on: Backend | None,
+    warmup: float | str,
+    keep: str,
+    thin: int,
+    log_events: bool | None,
+    store: str | os.PathLike[str] | None,
+    save_every: float | str,
+    progress: bool | None,
+    seed: int | None,
+    *,
+    shows_progress: bool,
+) -> tuple[Settings, Path | None]:
+    """The settings that were asked for, whole, and where the run is to be kept.
+
+    :param shows_progress: if nothing is said about that
+    """
+    check_kind("problem", problem, Problem)
+    check_kind("pools", pools, Pools | None)
+    check_kind("on", on, Backend | None)
+    wanted = AutoLadder() if isinstance(ladder, str) and ladder == "auto" else ladder
+    finds_kernel = isinstance(kernel, str) and kernel == "auto"
+    if not finds_kernel:
+        check_kind("kernel", kernel, Kernel)
+    schedule = Anytime() if schedule is None else schedule
+    check_kind("ladder", wanted, Ladder | AutoLadder)
+    check_kind("schedule", schedule, Schedule)
+    _check_that_they_fit(problem, wanted, None if finds_kernel else kernel, schedule)
+
+    seconds = duration(budget)
+    to_find = ToFind(
+        ladder=wanted if isinstance(wanted, AutoLadder) else None,
+        kernel=finds_kernel,
+        deadlines=schedule if schedule.finds_deadlines else None,
+        pools=pools is None,
+        length=_length(warmup, budget),
+    )
+    if to_find.length == 0.0 and to_find.needs_warmup:
+        raise InputError(
+            "without a warm-up nothing can be found automatically: leave out warmup=0, or give "
+            "ladder, kernel and the time between deadlines"
+        )
+    if keep not in ("coldest", "all"):
+        raise InputError(f'keep must be "coldest" or "all", got {keep!r}')
+    thin = whole_number("thin", thin)
+    seed = new_seed() if seed is None else check_seed(seed)
+    if on is None:
+        on = _default_backend(wanted, schedule, pools, to_find)
+    settings = Settings(
+        problem=problem,
+        ladder=wanted,  # type: ignore[arg-type]  # until it has its first guess
+        kernel=kernel,  # type: ignore[arg-type]
+        schedule=schedule,
+        pools=pools or Shared(),
+        on=on,
+        seed=seed,
+        budget=seconds,
+        warmup=0.0 if to_find.needs_warmup else to_find.length or 0.0,
+        keep=keep,
+        thin=thin,
+        log_events=(on.logs_events or store is not None) if log_events is None else log_events,
+        save_every=duration(save_every, "save_every"),
+        progress=shows_progress if progress is None else progress,
+        to_find=to_find,
+    )
+    return first_guess(settings), None if store is None else Path(store)
+
+
+def check_kind(name: str, value: object, kind: Any) -> None:
+    """Refuse what is not of the kind that an argument must be."""
+    if not isinstance(value, kind):
+        wanted = {"on": "Backend"}.get(name, name.capitalize())
+        remedy = ""
+        if name == "problem" and callable(value):
+            remedy = ": use aptmc.Tempered(log_likelihood, prior), or aptmc.Abc for a simulator"
+        raise InputError(f"{name} must be an aptmc {wanted}, got {value!r}{remedy}")
+
+
+def _check_that_they_fit(
+    problem: Problem, ladder: Ladder | AutoLadder | Any, kernel: Any, schedule: Schedule
+) -> None:
+    if isinstance(ladder, Ladder):
+        if ladder.kind != problem.ladder_kind:
+            raise InputError(
+                f"a problem of kind {type(problem).__name__} needs a ladder of "
+                f"{problem.ladder_kind}, got {ladder!r}: use aptmc.Ladder.{problem.ladder_kind}"
+            )
+        problem.check_levels(ladder.levels)
+        if kernel is not None:
+            kernel.tuning(problem, ladder)
+    for rule in (schedule.exchange, schedule.within):
+        if isinstance(rule, Rule) and rule.kind not in (None, problem.ladder_kind):
+            raise InputError(f"{type(rule).__name__}() is for ladders of {rule.kind} only")
+
+
+def _length(warmup: float | str, budget: float | str) -> float | None:
+    """How long a warm-up was asked for, if that was said."""
+    if warmup == "auto":
+        return None
+    length = 0.0 if warmup == 0 else duration(warmup, "warmup")
+    if length >= duration(budget):
+        raise InputError(f"warmup must be shorter than the budget, got {warmup!r} and {budget!r}")
+    return length
+
+
+def _default_backend(
+    ladder: Ladder | AutoLadder | Any, schedule: Schedule, pools: Pools | None, to_find: ToFind
+) -> Backend:
+    """As many workers as there are processors and as the chains can keep busy."""
+    for processors in range(processors_available(), 1, -1):
+        if isinstance(ladder, Ladder) and not to_find.needs_warmup:
+            try:
+                schedule.check((pools or Shared()).layout(ladder, processors))
+            except InputError:
+                continue
+        return Processes(processors)
+    return Processes(1)

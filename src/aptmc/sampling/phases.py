@@ -1,0 +1,247 @@
+"""A run, as the algorithm reads: prepare, warm up, sample, conclude."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from aptmc.backends.base import Engine
+from aptmc.clock import time_of_day
+from aptmc.errors import RunFailed, StopReason, StoreFailed
+from aptmc.progress import SHARE_OF_TIME, Watch, choose_view
+from aptmc.result.run import Run
+from aptmc.sampling.checkpoint import contents, description, tuner_contents
+from aptmc.sampling.sittings import with_earlier
+from aptmc.sampling.status import EVERY, Status, remove_status, write_status
+from aptmc.session.build import build_session
+from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.session import Session, Usage
+from aptmc.session.snapshot import frozen
+from aptmc.settings import Settings
+from aptmc.store import DiskStore, Draws, MemoryStore, Store
+from aptmc.store.disk import check_new
+from aptmc.warmup import Tuner, WarmUp
+
+
+def prepare(settings: Settings, path: Path | None) -> Phases:
+    """A run that could begin now. A store on disk is made when all else is checked."""
+    if path is not None:
+        check_new(path)
+    tuner = Tuner(settings) if settings.to_find.needs_warmup else None
+    session = build_session(settings, MemoryStore()) if tuner is None else tuner.session()
+    settings.on.check(session)
+    store: Store = MemoryStore()
+    if path is not None:
+        store = DiskStore.create(path, description(settings), settings.problem.width)
+    if tuner is None:
+        session = replace(session, store=store.append)
+    return Phases(settings, session, store, tuner)
+
+
+@dataclass
+class Phases:
+    """A run on its way from its settings to its result.
+
+    :param session: of the phase that comes next, or is under way
+    :param tuner: finds the settings that were not given, if there are any
+    :param warmup: what it has found, once the warm-up is over
+    :param sitting: the budget from this call on, if there were others before
+    :param earlier: what those used
+    """
+
+    settings: Settings
+    session: Session
+    store: Store
+    tuner: Tuner | None = None
+    warmup: WarmUp | None = None
+    sitting: float | None = None
+    earlier: Usage | None = None
+    watch: Watch | None = None
+
+    def run(self, control: Control) -> Run:
+        """Run it, in this thread."""
+        usage = self.nothing_yet()
+        with ExitStack() as stack:
+            stack.callback(control.end)
+            last_words = stack.enter_context(self._watched(control))
+            stack.enter_context(self._saved(control))
+            engine = stack.enter_context(self.settings.on.open(self.session, self.budget, control))
+            try:
+                usage = self.warm_up(engine) or self.sample(engine)
+                self.session.flush()
+                self.save(usage)
+            except StoreFailed as failure:
+                usage = usage._replace(stopped=StopReason.FAILED, failure=usage.failure or failure)
+            last_words.append(str(usage.stopped))
+        return self.conclude(usage)
+
+    # --- the phases ---------------------------------------------------------------------------
+
+    def warm_up(self, engine: Engine) -> Usage | None:
+        """Find the settings that were not given. A usage means that the run ended there."""
+        if self.tuner is None:
+            return None
+        try:
+            warmup = self.tuner.run(engine, self.session, self._after_round)
+        except RunFailed as failure:
+            self._adopt(self.tuner.so_far())
+            return self.nothing_yet()._replace(stopped=StopReason.FAILED, failure=failure)
+        self._adopt(warmup)
+        if self.watch is not None:
+            self.session = self.watch.follow(self.session)
+        self.save(self.nothing_yet())
+        if warmup.stopped is not None:
+            return self.nothing_yet()._replace(stopped=warmup.stopped)
+        return None
+
+    def sample(self, engine: Engine) -> Usage:
+        """Draws count until the budget is spent."""
+        return engine.run(self.session, engine.left())
+
+    def conclude(self, usage: Usage) -> Run:
+        """The result, which a failure carries with it."""
+        run = self.result(usage)
+        if usage.failure is not None:
+            usage.failure.run = run
+            raise usage.failure
+        return run
+
+    # --- between the phases -------------------------------------------------------------------
+
+    @property
+    def budget(self) -> float:
+        """Of this call."""
+        return self.settings.budget if self.sitting is None else self.sitting
+
+    @property
+    def is_warming_up(self) -> bool:
+        """Whether settings are still being found, or were when the run was stopped."""
+        return self.tuner is not None and (self.warmup is None or self.warmup.stopped is not None)
+
+    def nothing_yet(self) -> Usage:
+        """What a phase has used that has not begun."""
+        return Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(self.session.processors))
+
+    def _after_round(self, draws: list[Draws]) -> None:
+        if isinstance(self.store, DiskStore):
+            for mine in draws:
+                self.store.append_warmup(mine, chain=0)
+            self.save(self.nothing_yet())
+
+    def _adopt(self, warmup: WarmUp) -> None:
+        """Make ready to sample with what a warm-up has found; none of its draws is kept here."""
+        self.warmup, self.settings = warmup, warmup.settings.frozen()
+        self.session = build_session(self.settings, self.store, epoch=warmup.epoch)
+        if not np.isnan(warmup.states).any():
+            self.session.begin_from(warmup.states)
+
+    # --- the result ---------------------------------------------------------------------------
+
+    def result(self, usage: Usage) -> Run:
+        """The run as it stands."""
+        session = self.session
+        return Run(
+            self.settings,
+            session.machine,
+            session.record,
+            self.store,
+            with_earlier(usage, self.earlier),
+            session.tuning,
+            self.warmup,
+            session.progress.first_states,
+        )
+
+    def so_far(self, usage: Usage) -> Run:
+        """A copy of the run as it stands, which does not change while the run goes on."""
+        if self.tuner is not None and self.warmup is None:
+            # What the warm-up has drawn so far is no part of the posterior.
+            to_come = replace(self)
+            to_come._adopt(self.tuner.so_far())
+            nothing = np.zeros(self.session.processors)
+            return to_come.result(usage._replace(elapsed=0.0, busy=nothing, present=None))
+        self.session.flush()
+        machine, record = frozen(self.session.machine, self.session.record)
+        copy = replace(self.session, machine=machine, record=record)
+        copy = replace(copy, tuning=self.session.tuning.copy())
+        return replace(self, session=copy, store=self.store.copy()).result(usage)
+
+    # --- those who look on, and the store -----------------------------------------------------
+
+    @contextmanager
+    def _watched(self, control: Control) -> Iterator[list[str]]:
+        """Show how it goes on, if that is wanted; the last of the words is shown at the end."""
+        view = choose_view(self.settings.progress)
+        words = ["the run failed"]
+        if view is None:
+            yield words
+            return
+        self.watch = Watch(view, control, self.budget, self.settings.on.time_unit)
+        try:
+            self.watch.begin()
+            control.regularly(view.period, self.watch.show, share=SHARE_OF_TIME)
+            if self.tuner is not None:
+                self.watch.warm_up(self.tuner)
+            else:
+                self.session = self.watch.follow(self.session)
+            yield words
+        finally:
+            view.close(words[-1] + self._hint())
+
+    def _hint(self) -> str:
+        if isinstance(self.store, DiskStore):
+            return f"; to go on, aptmc.resume({str(self.store.path)!r}, problem, budget=...)"
+        return ""
+
+    @contextmanager
+    def _saved(self, control: Control) -> Iterator[None]:
+        """If there is a store on disk, save the run there every few seconds."""
+        if not isinstance(self.store, DiskStore):
+            yield
+            return
+        place = self.store.path
+
+        def save(processors: RunningProcessors) -> None:
+            if not self.is_warming_up:  # which is saved after each round
+                self.session.flush()
+                self.save(processors.usage(), under_way=True)
+
+        def tell(processors: RunningProcessors) -> None:
+            write_status(place, self.status(processors, control))
+
+        with closing(self.store):
+            self.save(self.nothing_yet())
+            control.regularly(self.settings.save_every, save)
+            control.regularly(EVERY, tell, share=SHARE_OF_TIME)
+            try:
+                yield
+            finally:
+                remove_status(place)
+
+    def status(self, processors: RunningProcessors, control: Control) -> Status:
+        """What is going on now, for those who look at the store."""
+        tuner = self.tuner if self.is_warming_up else None
+        return Status(
+            written=time_of_day(),
+            elapsed=control.clock.now() - control.called,
+            budget=self.budget,
+            round=None if tuner is None else min(tuner.epoch + 1, tuner.count),
+            rounds=0 if tuner is None else tuner.count,
+            workers=processors.workers(),
+        )
+
+    def save(self, usage: Usage, *, under_way: bool = False) -> None:
+        """Write a checkpoint, if the store is on disk."""
+        if not isinstance(self.store, DiskStore):
+            return
+        total = with_earlier(usage, self.earlier)
+        tuner = self.tuner if self.is_warming_up else None
+        notes, arrays = contents(self.settings, self.session, total, self.warmup)
+        if tuner is not None:
+            notes["tuner"] = tuner_contents(tuner)
+        if under_way:  # the session learns how long it took when it ends
+            notes["session"]["elapsed"] += usage.elapsed
+        self.store.save(notes, arrays, wait=not under_way)

@@ -1,0 +1,75 @@
+"""The settings of a run: what was asked for, what the warm-up has found of it, then frozen.
+
+They are whole at every moment. What is still to be found has its first guess in place, so that a
+session can be built from the settings at any time; `to_find` says what may yet change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, final
+
+from aptmc.kernels import Kernel
+from aptmc.ladder import AutoLadder, Ladder
+from aptmc.pools import Layout, Pools
+from aptmc.problem import Problem
+from aptmc.schedule import Schedule
+
+if TYPE_CHECKING:
+    from aptmc.backends import Backend
+
+
+@final
+@dataclass(frozen=True)
+class ToFind:
+    """What was not given, and is left to the warm-up."""
+
+    ladder: AutoLadder | None = None  # how it is to be found, if it is
+    kernel: bool = False  # its own settings
+    deadlines: Schedule | None = None  # the schedule whose deadlines are to be found, as asked for
+    pools: bool = False  # how many chains there are on a rung
+    length: float | None = None  # of the warm-up, if that was given
+
+    @property
+    def needs_warmup(self) -> bool:
+        """Whether there is anything that takes draws to find; a number of chains does not."""
+        return self.ladder is not None or self.kernel or self.deadlines is not None
+
+
+NOTHING = ToFind()
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Settings:
+    """Everything that defines a run."""
+
+    problem: Problem
+    ladder: Ladder
+    kernel: Kernel
+    schedule: Schedule
+    pools: Pools
+    on: Backend
+    seed: int
+    budget: float  # in seconds, or in units of virtual time
+    warmup: float = 0.0  # the session's first time, whose draws are not part of the posterior
+    keep: str = "coldest"  # whose draws are kept, or "all"
+    thin: int = 1  # one draw of so many is kept
+    log_events: bool = True
+    save_every: float = 5.0  # seconds between checkpoints
+    progress: bool = False  # show how it goes on
+    to_find: ToFind = NOTHING
+
+    def layout(self) -> Layout:
+        """Where chains and processors stand, if schedule and pools fit together."""
+        layout = self.pools.layout(self.ladder, self.on.processors)
+        self.schedule.check(layout)
+        return layout
+
+    def found(self, **settings: Any) -> Settings:
+        """The same with some settings as they were found by now."""
+        return replace(self, **settings)
+
+    def frozen(self) -> Settings:
+        """The same with nothing left to find: the warm-up is over, and its draws are apart."""
+        return replace(self, to_find=NOTHING)

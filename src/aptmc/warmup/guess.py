@@ -1,0 +1,77 @@
+"""The settings with which a warm-up begins, before anything is known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from aptmc.errors import InputError
+from aptmc.keys import WARMUP, Key
+from aptmc.pools import Pools, Shared
+from aptmc.problem import Abc, Problem
+from aptmc.problem.density import DensityProblem
+from aptmc.schedule import Schedule
+from aptmc.settings import Settings
+from aptmc.warmup import proposals
+from aptmc.warmup.approach import Approach
+from aptmc.warmup.powers import PowersApproach
+from aptmc.warmup.tolerances import TolerancesApproach
+
+ROUNDS = 10
+SHARE = 0.25  # of the budget
+JITTER = 0.5
+DEADLINES_AT_FIRST = 20.0  # in the first round
+
+
+def first_guess(settings: Settings) -> Settings:
+    """The same settings, with a first guess of what is to be found."""
+    to_find = settings.to_find
+    if not to_find.needs_warmup:
+        return settings
+    approach = approach_to(settings.problem)
+    if to_find.ladder is not None:
+        settings = settings.found(ladder=approach.ladder(approach.first_levels()))
+    if to_find.kernel:
+        covariance = approach.first_covariance(Key(settings.seed, 0, 0, WARMUP).generator())
+        rungs = settings.ladder.rungs
+        scales = np.full(rungs, proposals.usual_scale(settings.problem.dimension))
+        settings = settings.found(
+            kernel=approach.kernel(np.tile(covariance, (rungs, 1, 1)), scales)
+        )
+    if to_find.deadlines is not None:
+        every = first_deadlines(settings)
+        settings = settings.found(schedule=with_deadlines(to_find.deadlines, every, 0.0))
+    if to_find.pools:
+        settings = settings.found(pools=enough_chains(settings))
+    return settings
+
+
+def approach_to(problem: Problem) -> Approach:
+    """How settings are found on the kind of ladder that a problem stands on."""
+    if isinstance(problem, Abc):
+        return TolerancesApproach(problem)
+    if isinstance(problem, DensityProblem):
+        return PowersApproach(problem)
+    raise InputError(
+        f"no way is known to find the settings of a problem of kind {type(problem).__name__}: "
+        "give ladder, kernel and the time between deadlines"
+    )
+
+
+def first_deadlines(settings: Settings) -> float:
+    """The time between deadlines in the first round: they have to begin somewhere."""
+    first_round = (settings.to_find.length or SHARE * settings.budget) / 2.0**ROUNDS
+    return first_round / DEADLINES_AT_FIRST
+
+
+def with_deadlines(asked: Schedule, every: float, shortest: float) -> Schedule:
+    """A schedule as it was asked for, with the time between deadlines that was found."""
+    return asked.with_deadlines(every, shortest, jitter=JITTER)
+
+
+def enough_chains(settings: Settings) -> Pools:
+    """So many chains that about as many wait as are in flight, or more."""
+    ladder = settings.ladder
+    movers = ladder.rungs - len(ladder.idle_rungs)
+    return Shared(math.ceil((2 * settings.on.processors + 2) / movers))
