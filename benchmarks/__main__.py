@@ -17,6 +17,7 @@ from benchmarks import (
     processes,
     pyabc_comparison,
     race,
+    side_by_side,
     sleeping,
     stores,
     tuning,
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "memory": memory.main,
     "imports": imports.main,
     "stores": stores.main,
+    "side-by-side": side_by_side.main,
 }
 
 
