@@ -23,7 +23,7 @@ from scipy import stats
 
 import aptmc
 from aptmc import plots
-from aptmc.cli.watching import Look
+from aptmc.cli.look import Look
 from aptmc.models import lotka_volterra as model
 from aptmc.progress.views import picture
 from experiments import drawing

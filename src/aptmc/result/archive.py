@@ -149,8 +149,24 @@ def from_json(value: Any, what: str) -> Any:
     if "mapping" in value:
         return {key: from_json(part, what) for key, part in value["mapping"].items()}
     if "made" in value:
-        parts = {name: from_json(part, what) for name, part in value["of"].items()}
-        return KNOWN[value["made"]](**parts)
+        return _made(value["made"], value["of"], what)
     raise InputError(
         f"this run used a {what} of your own, {value.get('foreign')}: give it again, {what}=..."
     )
+
+
+def _made(name: str, said: Mapping[str, Any], what: str) -> Any:
+    """An object of one of the known classes, which check what they are given as always."""
+    if name not in KNOWN:
+        raise InputError(
+            f"this run used a {what} that this version of aptmc does not know, {name}: open it "
+            "with the version that wrote it"
+        )
+    kind = KNOWN[name]
+    unknown = sorted(set(said) - {field.name for field in fields(kind)})
+    if unknown:
+        raise InputError(
+            f"the {what} of this run, {name}, says more than this version of aptmc knows, "
+            f"{', '.join(unknown)}: open it with the version that wrote it"
+        )
+    return kind(**{part: from_json(value, what) for part, value in said.items()})

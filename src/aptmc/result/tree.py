@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aptmc.problem.state import value_column
-from aptmc.store import DiskStore, Draws
+from aptmc.store import Draws, Store
 
 if TYPE_CHECKING:
     import xarray
@@ -67,7 +67,7 @@ def values_of(draws: Draws, source: Source) -> Any:
 
 
 def lazy_tree(
-    run: Run, store: DiskStore, chains: list[int], length: int, *, with_warmup: bool
+    run: Run, store: Store, chains: list[int], length: int, *, with_warmup: bool
 ) -> xarray.DataTree:
     """The same, but each variable is read from disk only when its numbers are asked for."""
     import pandas
@@ -93,7 +93,7 @@ def lazy_tree(
             ]
             return np.stack(columns) if which.ndim else columns[0]
 
-    kinds = {column.name: column.kind for column in store.tables["draws"].columns}
+    kinds = store.column_kinds()
     # A range takes no memory, however many draws there are.
     coordinates = {"chain": np.arange(len(chains)), "draw": pandas.RangeIndex(length)}
     datasets = {

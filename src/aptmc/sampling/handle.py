@@ -21,7 +21,7 @@ from aptmc.session.build import build_session
 from aptmc.session.control import Control, RunningProcessors, WorkerStatus
 from aptmc.session.session import Session, Usage
 from aptmc.session.snapshot import frozen
-from aptmc.store import DiskStore, Draws, MemoryStore, Store
+from aptmc.store import Draws, MemoryStore, Store
 from aptmc.warmup import Tuner, WarmUp
 
 
@@ -83,17 +83,17 @@ class Prepared:
             self.session = self.watch.follow(self.session)
 
     def _hint(self) -> str:
-        if isinstance(self.store, DiskStore):
+        if self.store.path is not None:
             return f"; to go on, aptmc.resume({str(self.store.path)!r}, problem, budget=...)"
         return ""
 
     @contextmanager
     def _saved(self, control: Control, budget: float) -> Iterator[None]:
         """If there is a store on disk, save the run there every few seconds."""
-        if not isinstance(self.store, DiskStore):
+        place = self.store.path
+        if place is None:
             yield
             return
-        place = self.store.path
 
         def save(processors: RunningProcessors) -> None:
             if not self.is_warming_up:  # which is saved after each round
@@ -126,7 +126,7 @@ class Prepared:
 
     def save(self, usage: Usage, *, under_way: bool = False) -> None:
         """Write a checkpoint, if the store is on disk."""
-        if not isinstance(self.store, DiskStore):
+        if self.store.path is None:
             return
         total = with_earlier(usage, self.earlier)
         notes, arrays = contents(self.settings, self.session, total, self.warmup)
@@ -161,10 +161,9 @@ class Prepared:
         return None
 
     def _after_round(self, draws: list[Draws]) -> None:
-        if isinstance(self.store, DiskStore):
-            for mine in draws:
-                self.store.append_warmup(mine, chain=0)
-            self.save(_nothing_yet(self.session))
+        for mine in draws:
+            self.store.append_warmup(mine, chain=0)
+        self.save(_nothing_yet(self.session))
 
     def _adopt(self, warmup: WarmUp) -> None:
         """Make ready to sample with what a warm-up has found; none of its draws is kept here."""

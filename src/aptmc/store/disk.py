@@ -9,14 +9,11 @@ everything was killed.
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,15 +22,19 @@ from aptmc.errors import InputError, StoreDamaged, StoreFailed
 from aptmc.record.event_log import EventLog, Events, events_in, joined_events
 from aptmc.record.record import Record
 from aptmc.store import table as tables
-from aptmc.store.base import Draws, Rows, Store, joined, rows_in
-from aptmc.store.checked import decode, encode, make_durable, replace_file
-from aptmc.store.table import Block, Column, Extent, Table, note_damage, read_json
+from aptmc.store.background import Background
+from aptmc.store.base import Arrays, Draws, Rows, Store, joined, rows_in
+from aptmc.store.blocks import Block, Column, Extent
+from aptmc.store.checked import make_durable, replace_file
+from aptmc.store.checkpoint import Checkpoint, newest_checkpoint
+from aptmc.store.damage import note_damage, read_json
+from aptmc.store.lock import lock
+from aptmc.store.table import Table
 
-CHECKPOINTS = ("checkpoint-0", "checkpoint-1")
-LOCK = "lock"
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
 FORMAT = 1
-
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 def draw_columns(width: int) -> list[Column]:
@@ -62,15 +63,6 @@ EVENT_COLUMNS = [
 TABLES = ("draws", "events", "warmup")  # the last: draws of the warm-up, of the coldest rung
 
 
-class Checkpoint(NamedTuple):
-    """A run at one moment."""
-
-    number: int
-    description: dict[str, Any]  # what never changes
-    notes: dict[str, Any]
-    arrays: Arrays
-
-
 @final
 class DiskStore(Store):
     """A store in a folder."""
@@ -84,20 +76,29 @@ class DiskStore(Store):
         number: int,
     ) -> None:
         """Use `create`, `reopen` or `read`."""
-        self.path, self.description, self.width = path, description, width
+        self._path, self.description, self.width = path, description, width
         columns = {"draws": draw_columns(width), "warmup": draw_columns(width)}
         rows = int(description["chunk_rows"])
         self.tables = {
             name: Table(path / name, columns.get(name, EVENT_COLUMNS), rows, extents.get(name))
             for name in TABLES
         }
-        self.damage: list[StoreDamaged] | None = None
+        self._damage: list[StoreDamaged] | None = None
         self._number = number  # of the last checkpoint
-        self._lock: int | None = None
+        self._lock: BaseFileLock | None = None
         self._failure: StoreFailed | None = None
         self._digests: dict[str, dict[str, str]] = {}
-        self._disk: ThreadPoolExecutor | None = None
-        self._under_way: list[Future[None]] = []  # what is being made durable meanwhile
+        self._background = Background()  # makes durable what was written
+
+    @property
+    def path(self) -> Path:
+        """The folder that it is in."""
+        return self._path
+
+    @property
+    def damage(self) -> list[StoreDamaged] | None:
+        """What is left out because it cannot be read; None if nothing may be left out."""
+        return self._damage
 
     # --- making and opening -------------------------------------------------------------------
 
@@ -113,7 +114,7 @@ class DiskStore(Store):
             zarr.create_group(path, zarr_format=3, attributes={"aptmc": store.description})
             for table in store.tables.values():
                 table.create()
-            store._lock = _locked(path)
+            store._lock = lock(path)
             store._digests = {name: table.digests() for name, table in store.tables.items()}
             make_durable(path / "zarr.json")
             make_durable(path)
@@ -127,7 +128,7 @@ class DiskStore(Store):
         :param salvage: leave out what is damaged, and list it in `damage`
         """
         damage: list[StoreDamaged] | None = [] if salvage else None
-        checkpoint = _newest(path, damage)
+        checkpoint = newest_checkpoint(path, damage)
         notes, arrays = checkpoint.notes, checkpoint.arrays
         if checkpoint.description.get("format") != FORMAT:
             raise InputError(
@@ -147,7 +148,7 @@ class DiskStore(Store):
             for name in TABLES
         }
         store = cls(path, checkpoint.description, width, extents, checkpoint.number)
-        store.damage = damage
+        store._damage = damage
         store._digests = notes["digests"]
         store._check(damage)
         return store, checkpoint
@@ -156,18 +157,20 @@ class DiskStore(Store):
     def reopen(cls, path: Path) -> tuple[DiskStore, Checkpoint]:
         """A store to go on with."""
         cls.read(path)  # a clear error if it is no store, before anything is locked
-        lock = _locked(path)
-        store, checkpoint = cls.read(path)
-        store._lock = lock
+        held = lock(path)
+        try:
+            store, checkpoint = cls.read(path)
+        except BaseException:
+            held.release()
+            raise
+        store._lock = held
         return store, checkpoint
 
     def close(self) -> None:
         """Nobody writes here any longer."""
-        if self._disk is not None:
-            self._disk.shutdown()
-            self._disk = None
+        self._background.close()
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.release()
             self._lock = None
 
     # --- writing ------------------------------------------------------------------------------
@@ -190,19 +193,7 @@ class DiskStore(Store):
             with self._writing():
                 for table in self.tables.values():
                     for path in table.write_chunks():
-                        self._begin(make_durable, path)
-
-    def _begin(self, task: Callable[..., None], *arguments: Any) -> None:
-        """Have the disk do something, one after the other; the run does not wait for it."""
-        if self._disk is None:
-            self._disk = ThreadPoolExecutor(1, "aptmc store")
-        self._under_way.append(self._disk.submit(task, *arguments))
-
-    def _finish(self) -> None:
-        """Wait until all that was begun is done."""
-        for task in self._under_way:
-            task.result()
-        self._under_way.clear()
+                        self._background.begin(make_durable, path)
 
     def save(self, notes: dict[str, Any], arrays: Arrays, *, wait: bool = True) -> None:
         """Write a checkpoint: all that was appended so far is there from now on.
@@ -222,15 +213,15 @@ class DiskStore(Store):
             for name, extent in extents.items()
             for column, values in extent.tail.items()
         }
-        number = self._number + 1
-        content = {"number": number, "description": self.description, "notes": notes}
+        checkpoint = Checkpoint(self._number + 1, self.description, notes, {**arrays, **tails})
         with self._writing():
-            self._finish()
-            place = self.path / CHECKPOINTS[number % 2]
-            self._begin(replace_file, place, encode(content, {**arrays, **tails}))
-            self._number = number
+            self._background.finish()
+            self._background.begin(
+                replace_file, checkpoint.file_in(self.path), checkpoint.encoded()
+            )
+            self._number = checkpoint.number
             if wait:
-                self._finish()
+                self._background.finish()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -277,6 +268,10 @@ class DiskStore(Store):
             pieces.append(mine if place is None else mine[:, place])
         return np.concatenate(pieces)
 
+    def column_kinds(self) -> dict[str, str]:
+        """What each column of the draws holds, as numpy writes it."""
+        return {column.name: column.kind for column in self.tables["draws"].columns}
+
     def events(self) -> Events:
         """All events, in order."""
         blocks = self.tables["events"].blocks(list(Events._fields), self.damage)
@@ -286,7 +281,7 @@ class DiskStore(Store):
         """What is kept so far; later draws do not show there."""
         extents = {name: table.extent() for name, table in self.tables.items()}
         other = DiskStore(self.path, self.description, self.width, extents, self._number)
-        other.damage = self.damage
+        other._damage = self._damage
         return other
 
     # --- damage -------------------------------------------------------------------------------
@@ -321,66 +316,6 @@ def check_new(path: Path) -> None:
         )
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} of the store {path} is not there: make it")
-
-
-def _newest(path: Path, damage: list[StoreDamaged] | None) -> Checkpoint:
-    found: list[Checkpoint] = []
-    errors: list[StoreDamaged] = []
-    for name in CHECKPOINTS:
-        file = path / name
-        try:
-            data = file.read_bytes()
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            errors.append(StoreDamaged(file, str(error)))
-            continue
-        try:
-            contents = decode(data, file)
-        except StoreDamaged as error:
-            errors.append(error)
-            continue
-        found.append(Checkpoint(arrays=contents.arrays, **contents.notes))
-    if errors and damage is None:
-        raise errors[0]
-    if damage is not None:
-        damage.extend(errors)
-    if not found:
-        if errors:
-            raise errors[0]
-        raise InputError(
-            f"{path} is no store of aptmc, or its run ended before the first checkpoint"
-            if path.exists()
-            else f"there is no store {path}"
-        )
-    return max(found, key=lambda checkpoint: checkpoint.number)
-
-
-def _locked(path: Path) -> int:
-    descriptor = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise InputError(
-            f"{path} is being written by another run: wait until it has ended, or stop it"
-        ) from None
-    return descriptor
-
-
-def being_written(path: Path) -> bool:
-    """Whether some process holds the lock of a store: one that was killed does not."""
-    try:
-        descriptor = os.open(path / LOCK, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def _block(rows: Rows) -> Block:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
 from aptmc.record.event_log import EventLog, Events, empty_log, events_in, joined_events
 from aptmc.record.record import Record
-from aptmc.store.base import Draws, Store, joined, rows_in
+from aptmc.store.base import Arrays, Draws, Store, joined, no_draws, rows_in
 
 
 @final
@@ -20,6 +21,14 @@ class MemoryStore(Store):
         self._pieces: dict[int, list[Draws]] = {}
         self._events: list[Events] = []
 
+    @property
+    def path(self) -> None:
+        """Nowhere."""
+
+    @property
+    def damage(self) -> None:
+        """Memory is not damaged."""
+
     def append(self, record: Record, log: EventLog) -> None:
         """Keep the draws and events that are in the buffers now."""
         if log.filled[0] > 0:
@@ -29,6 +38,15 @@ class MemoryStore(Store):
         present, first = np.unique(chains[order], return_index=True)
         for chain, mine in zip(present.tolist(), np.split(order, first[1:]), strict=False):
             self._pieces.setdefault(chain, []).append(draws.rows(mine))
+
+    def append_warmup(self, draws: Draws, chain: int) -> None:
+        """Nothing: the warm-up has them in memory already."""
+
+    def save(self, notes: dict[str, Any], arrays: Arrays, *, wait: bool = True) -> None:
+        """Nothing: what is in memory ends with the process."""
+
+    def close(self) -> None:
+        """Nothing: there is nothing to let go of."""
 
     def copy(self) -> MemoryStore:
         """What is kept so far; later draws do not show there."""
@@ -50,3 +68,14 @@ class MemoryStore(Store):
             if len(pieces) != 1:
                 self._pieces[chain] = [joined(pieces, width)]
         return [self._pieces[chain][0] for chain in chains]
+
+    def column(self, name: str, place: int | None, chain: int) -> npt.NDArray[Any]:
+        """One number of each draw of a chain."""
+        pieces = [getattr(draws, name) for draws in self._pieces.get(chain, [])]
+        values = np.concatenate(pieces or [getattr(no_draws(1 + (place or 0)), name)])
+        return values if place is None else values[:, place]
+
+    def column_kinds(self) -> dict[str, str]:
+        """What each column of the draws holds, as numpy writes it."""
+        columns = no_draws(0)._asdict() | {"chain": np.empty(0, np.int32)}
+        return {name: column.dtype.str for name, column in columns.items()}
