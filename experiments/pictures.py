@@ -25,7 +25,7 @@ import aptmc
 from aptmc import plots
 from aptmc.cli.look import Look
 from aptmc.models import lotka_volterra as model
-from aptmc.progress.views import picture
+from aptmc.progress.picture import picture
 from experiments import drawing
 
 FOLDER = Path("docs/figures")

@@ -6,13 +6,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import final
 
 from aptmc.session.control import Control
 from aptmc.session.session import Session, Usage
 
 
-class Engine:
+class Engine(ABC):
     """A backend that is ready: it runs the phases of a run, one session after the other."""
+
+    @abstractmethod
+    def run(self, session: Session, budget: float) -> Usage:
+        """Compute moves until this part of the budget is spent."""
+
+    @abstractmethod
+    def left(self) -> float:
+        """What is left of the budget of the whole run, once all is ready."""
+
+
+@final
+class LoopEngine(Engine):
+    """The engine of a backend that is always ready: its own loop, once for each phase."""
 
     def __init__(self, run: Callable[[Session, float], Usage], budget: float) -> None:
         self._run = run
@@ -25,7 +39,7 @@ class Engine:
         return usage
 
     def left(self) -> float:
-        """What is left of the budget of the whole run, once all is ready."""
+        """The budget without what the phases before have spent."""
         return self._left
 
 
@@ -48,4 +62,4 @@ class Backend(ABC):
     def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
         """Make ready to run this session, and others of the same problem and kind of kernel."""
         with control.signals(interrupt=True):
-            yield Engine(partial(self.run, control=control), budget)
+            yield LoopEngine(partial(self.run, control=control), budget)

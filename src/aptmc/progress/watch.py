@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from aptmc.progress.live import LiveState, Sketch
-from aptmc.progress.views import View
+from aptmc.progress.view import View
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.session.control import Control, RunningProcessors

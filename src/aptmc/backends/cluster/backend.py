@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from aptmc.backends.cluster.dispatch import Dispatch
-from aptmc.backends.cluster.workforce import RemoteWorkforce
+from aptmc.backends.cluster.remote_workforce import RemoteWorkforce
 from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
 from aptmc.session.session import Session
 

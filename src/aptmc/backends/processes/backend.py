@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from aptmc.backends.processes.workforce import LocalWorkforce
+from aptmc.backends.processes.local_workforce import LocalWorkforce
 from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
 from aptmc.backends.workers.grouping import Ahead, Group, Grouping
 from aptmc.backends.workers.trials import ComputeTimed

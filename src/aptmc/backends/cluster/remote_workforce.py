@@ -6,16 +6,15 @@ when its reply arrives here, which is the moment that the coordinator is told of
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable
 from functools import partial
 from itertools import count
 from math import inf, nan
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
-from aptmc.backends.cluster.dispatch import Dispatch, Interrupted, Lost, Seat
+from aptmc.backends.cluster.dispatch import Dispatch, Interrupted, Lost
 from aptmc.backends.cluster.mailbox import Mailbox, News
 from aptmc.backends.cluster.seating import RemoteWorker, Seating
+from aptmc.backends.cluster.suspects import Suspects
 from aptmc.backends.cluster.task import (
     DONE,
     READY,
@@ -26,11 +25,12 @@ from aptmc.backends.cluster.task import (
     read_answer,
     token_of,
 )
+from aptmc.backends.cluster.tickets import Ticket, holds, place_of, remove
+from aptmc.backends.workers.deaths import Deaths
 from aptmc.backends.workers.wire import Reply, Wire
 from aptmc.backends.workers.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Workforce
 from aptmc.clock import Clock, WallClock
-from aptmc.errors import InputError, RunFailed, WorkerDied
-from aptmc.keys import Key
+from aptmc.errors import InputError, RunFailed
 from aptmc.problem import Problem
 from aptmc.session.control import Control
 from aptmc.session.orders import Order
@@ -39,16 +39,6 @@ from aptmc.session.orders import Order
 PATIENCE = 0.1
 LOOK_AGAIN = 1.0  # seconds
 _CHANGED, _GONE = "changed", "gone"
-
-
-class _Ticket(NamedTuple):
-    """A task that is under way."""
-
-    worker: RemoteWorker
-    order: Order | None  # None: get ready
-    seat: Seat
-    ordered: float
-    withdraw: Callable[[], object]
 
 
 @final
@@ -68,15 +58,14 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         super().__init__()
         self.wire, self.problem = wire, problem
         self._payload, self._token = payload, token_of(payload)
-        self._dispatch, self._most_losses = dispatch, most_losses
+        self._dispatch = dispatch
         self._clock = clock or WallClock()
         self._mailbox = Mailbox(self._clock)
         self._numbers = count()
-        self._tickets: dict[int, _Ticket] = {}
-        self._deaths_on: Counter[Key] = Counter()
-        self._deaths_in_a_row = 0
+        self._tickets: dict[int, Ticket] = {}
+        self._deaths = Deaths(problem, most_losses)
+        self._suspects = Suspects(self._deaths)
         self._failed: list[tuple[RemoteWorker, Reply]] = []  # moves that are given up
-        self._trials: deque[tuple[RemoteWorker, Order]] = deque()
         self._seating = Seating(dispatch, self.workers)
         self._is_started = False
 
@@ -139,7 +128,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         worker.orders.clear()
         if worker.seat is not None and self._dispatch.interrupt(worker.seat):
             self._lose(worker.seat.home)
-            self._deaths_in_a_row = 0
+            self._deaths.note_life()
         return worker
 
     def wake(self) -> None:
@@ -185,7 +174,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         number, ordered = next(self._numbers), self._clock.now()
         # The answer may come before `submit` is back, but nobody reads it before we do.
         withdraw = self._dispatch.submit(worker.seat, task, partial(self._mailbox.post, number))
-        self._tickets[number] = _Ticket(worker, order, worker.seat, ordered, withdraw)
+        self._tickets[number] = Ticket(worker, order, worker.seat, ordered, withdraw)
 
     def _hear(self, news: News, replies: list[tuple[RemoteWorker, Reply]]) -> None:
         ticket = self._tickets.get(news.subject)
@@ -208,7 +197,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
 
     def _read(
         self,
-        ticket: _Ticket,
+        ticket: Ticket,
         answer: Answer,
         arrived: float,
         replies: list[tuple[RemoteWorker, Reply]],
@@ -227,17 +216,18 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             return
         assert answer.kind == DONE
         assert order is not None
-        self._deaths_in_a_row = 0
+        self._deaths.note_life()
         reply = self.wire.read_reply(answer.rest)
         assert reply is not None
         assert reply.key == order.key
         duration = reply.ended - reply.began
         began = max(arrived - duration, ticket.ordered)
         latency = max(arrived - ticket.ordered - duration, 0.0)
-        _remove(worker.orders, order)
+        remove(worker.orders, order)
         worker.since = arrived
         replies.append((worker, reply._replace(began=began, ended=arrived, latency=latency)))
-        self._end_trial(order)
+        if self._suspects.acquit(order):
+            self._try_next()
 
     def _unusable(self, text: str) -> Exception:
         last = text.strip().splitlines()[-1]
@@ -263,74 +253,42 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             for ticket in suspects:
                 self._note_death_on(ticket)
         else:
-            self._note_idle_death()
+            self._deaths.note_idle(
+                f"workers of the engine were lost {MOST_IDLE_DEATHS} times in a row without a "
+                "single move done: look into the engine's own log; perhaps there is not enough "
+                "memory"
+            )
         self._dispatch.abandon(home)
         for worker in affected:
             worker.is_ready, worker.since = False, inf
         self._seating.take_stock()
         for worker in affected:
             self._seat(worker)
-        if len(suspects) > 1 or self._trials:
-            self._hold(tickets)
+        if len(suspects) > 1 or self._suspects:
+            self._suspects.hold(tickets)
         # Those that were first in line are so again.
-        again = sorted(tickets, key=lambda ticket: _place(ticket.worker.orders, ticket.order))
+        again = sorted(tickets, key=lambda ticket: place_of(ticket.worker.orders, ticket.order))
         for ticket in again:
-            if not ticket.worker.is_held and _holds(ticket.worker.orders, ticket.order):
+            if not ticket.worker.is_held and holds(ticket.worker.orders, ticket.order):
                 self._submit(ticket.worker, ticket.order)
         self._try_next()
 
-    def _note_death_on(self, ticket: _Ticket) -> bool:
+    def _note_death_on(self, ticket: Ticket) -> bool:
         """Count a loss against a move; True if it is given up."""
         worker, order = ticket.worker, ticket.order
         assert order is not None
-        self._deaths_on[order.key] += 1
-        if self._deaths_on[order.key] < self._most_losses:
+        if not self._deaths.note_on(order):
             return False
-        death = WorkerDied(
-            f"the worker process ended each of {self._most_losses} times that this move was "
-            "computed,",
-            self.problem.describe(order.state),
-            order.rung,
-            order.key,
-        )
-        _remove(worker.orders, order)
+        death = self._deaths.verdict(order, "ended")
+        remove(worker.orders, order)
         self._failed.append((worker, Reply(order.key, None, death, nan, nan)))
-        self._trials = deque(trial for trial in self._trials if trial[1] is not order)
+        self._suspects.forget_move(order)
         return True
 
-    def _note_idle_death(self) -> None:
-        self._deaths_in_a_row += 1
-        if self._deaths_in_a_row == MOST_IDLE_DEATHS:
-            raise RunFailed(
-                f"workers of the engine were lost {MOST_IDLE_DEATHS} times in a row without a "
-                "single move done: look into the engine's own log; perhaps there is not enough "
-                "memory"
-            )
-
-    def _hold(self, tickets: list[_Ticket]) -> None:
-        """Find out which of several moves ends the process: the last chance of each, alone."""
-        waiting = {id(order) for _, order in self._trials}
-        for ticket in tickets:
-            order = ticket.order
-            if (
-                order is not None
-                and self._deaths_on[order.key] == self._most_losses - 1
-                and id(order) not in waiting
-            ):
-                self._trials.append((ticket.worker, order))
-        if self._trials:
-            for ticket in tickets:
-                ticket.worker.is_held = True
-
-    def _end_trial(self, order: Order) -> None:
-        if self._trials and self._trials[0][1] is order:
-            self._trials.popleft()
-            self._try_next()
-
     def _try_next(self) -> None:
-        """The next trial; when all are over, what was held back is sent."""
-        if self._trials:
-            worker, order = self._trials[0]
+        """The next that is tried alone; when all were, what was held back is sent."""
+        if self._suspects:
+            worker, order = self._suspects.first
             if all(ticket.order is not order for ticket in self._tickets.values()):
                 self._submit(worker, order)
             return
@@ -351,7 +309,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         """Forget what a worker was to do."""
         for number in [n for n, ticket in self._tickets.items() if ticket.worker is worker]:
             self._tickets.pop(number).withdraw()
-        self._trials = deque(trial for trial in self._trials if trial[0] is not worker)
+        self._suspects.forget_worker(worker)
         self._try_next()
 
     # --- seats --------------------------------------------------------------------------------
@@ -373,15 +331,3 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         for worker in [one for one in self._seating.crowded if not one.is_leaving]:
             if self._seating.free:
                 self._seat(worker)
-
-
-def _place(orders: deque[Order], order: Order | None) -> int:
-    return next((place for place, other in enumerate(orders) if other is order), -1)
-
-
-def _holds(orders: deque[Order], order: Order | None) -> bool:
-    return order is not None and _place(orders, order) >= 0
-
-
-def _remove(orders: deque[Order], order: Order) -> None:
-    del orders[_place(orders, order)]
