@@ -112,7 +112,6 @@ def slow_problem(flag: Path) -> aptmc.Abc:
 
 def draw_live_view(folder: Path) -> None:
     """What a terminal shows, taken from outside as `aptmc watch` does."""
-    from rich._export_format import CONSOLE_SVG_FORMAT
     from rich.console import Console
 
     with tempfile.TemporaryDirectory() as temporary:
@@ -135,9 +134,9 @@ def draw_live_view(folder: Path) -> None:
             live = Look(store).live
     console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True)
     console.print(picture(live))
+    text = console.export_svg(title="aptmc watch run.zarr")
     # Fonts from elsewhere would be requests that leave the page.
-    form = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
-    text = console.export_svg(title="aptmc watch run.zarr", code_format=form)
+    text = re.sub(r"@font-face \{.*?\}", "", text, flags=re.DOTALL)
     lines = [line.rstrip() for line in text.splitlines()]
     (folder / "live_view.svg").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -71,3 +73,27 @@ def test_a_lock_dies_with_its_process(number: int, tmp_path: Path) -> None:
         assert (tmp_path / LOCK).exists()  # the file stays, and says nothing
         assert not being_written(tmp_path)
         lock(tmp_path).release()
+
+
+def test_a_file_system_without_locks_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flock(descriptor: int, what: int) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(InputError, match=r"cannot be locked .* put it on another file system"):
+        lock(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_store_of_somebody_else_can_be_asked(tmp_path: Path) -> None:
+    held = lock(tmp_path)
+    (tmp_path / LOCK).chmod(0o444)
+    tmp_path.chmod(0o555)
+    try:
+        assert being_written(tmp_path)
+        held.release()
+        assert not being_written(tmp_path)
+    finally:
+        tmp_path.chmod(0o755)

@@ -55,7 +55,7 @@ class Look:
 
 
 def _stamp(store: Path) -> list[int]:
-    """Changes with every checkpoint."""
+    """When the checkpoints were written: there is nothing new to read before that changes."""
     files = [store / name for name in CHECKPOINTS]
     return [file.stat().st_mtime_ns for file in files if file.exists()]
 

@@ -28,7 +28,7 @@ def log_likelihood(theta: Any) -> float:
 
 @final
 class Verdict(NamedTuple):
-    """What one of the tests has shown."""
+    """What a test has measured, and whether it was passed."""
 
     name: str
     numbers: dict[str, float]

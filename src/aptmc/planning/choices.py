@@ -18,7 +18,7 @@ FEWEST_TO_THIN = 5  # rungs
 
 
 class Choice(NamedTuple):
-    """What the search chooses."""
+    """The part of a way to run that the search may change."""
 
     chains_per_rung: int
     rungs: tuple[int, ...]

@@ -43,7 +43,7 @@ class Planner:
 
     @cached_property
     def surrogate(self) -> Surrogate:
-        """The pilot's moves."""
+        """A stand-in for the pilot's problem and kernel, made of its moves."""
         return surrogate_of(self.pilot)
 
     @cached_property
@@ -82,12 +82,12 @@ class Planner:
 
     @property
     def latency(self) -> float:
-        """Given or measured."""
+        """From the end of a move until its processor has the next: as requested, or as measured."""
         return self.pilot.latency if self.request.latency is None else self.request.latency
 
     @property
     def cost(self) -> float:
-        """Given or measured; of a completion, without exchanges."""
+        """The coordinator's time for a completion, exchanges apart: as requested or measured."""
         return self.pilot.cost if self.request.cost is None else self.request.cost
 
     def steps(self, processors: int) -> Integers:
@@ -110,7 +110,7 @@ class Planner:
         return int(longest < LONG_UNIT and movers >= 2 * processors + max(processors, 2))
 
     def setting(self, processors: int, choice: Choice, steps: Integers | None = None) -> Setting:
-        """A choice, on so many processors."""
+        """A choice as a complete way to run, on so many processors."""
         steps = self.steps(processors) if steps is None else steps
         moving = sum(rung in self.pilot.movers for rung in choice.rungs)
         ahead = self.ahead(processors, choice.chains_per_rung * moving)
@@ -127,7 +127,7 @@ class Planner:
         return setting
 
     def predict(self, processors: int, choice: Choice) -> Prediction:
-        """What a run would be like."""
+        """What a run with this choice would be like: simulated, and corrected by the pilot."""
         setting = self.setting(processors, choice)
         check_setting(self.pilot, setting)
         found = small = self._simulate(setting)

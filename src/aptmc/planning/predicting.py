@@ -118,7 +118,7 @@ def _run(pilot: Run | str | os.PathLike[str]) -> Run:
 
 
 def _delay(name: str, value: float | str | None) -> float | None:
-    """A duration that may be zero."""
+    """A duration in seconds, which may be zero."""
     if value is None:
         return None
     number = None if isinstance(value, str) else numbers(value)

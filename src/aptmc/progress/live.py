@@ -16,7 +16,7 @@ MOST_ROWS = 8192  # of a sketch
 
 
 class LiveState(NamedTuple):
-    """What a view shows."""
+    """What a view shows of a run at one moment."""
 
     elapsed: float  # since the call, or in virtual time
     budget: float
@@ -34,7 +34,7 @@ class LiveState(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the budget, how much is spent."""
+        """The share of the budget that is spent, at most 1."""
         return min(self.elapsed / self.budget, 1.0) if self.budget > 0.0 else 0.0
 
 

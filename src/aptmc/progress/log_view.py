@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TextIO, final
 
+from typing_extensions import override
+
 from aptmc.progress.live import LiveState
 from aptmc.progress.picture import LONG, QUIET
 from aptmc.progress.view import View
@@ -15,7 +17,7 @@ LINE_EVERY = 10.0  # seconds
 
 @final
 class LogView(View):
-    """One line every few seconds."""
+    """Writes one line every few seconds, for files and pipes."""
 
     period = LINE_EVERY
 
@@ -23,14 +25,16 @@ class LogView(View):
         self._stream = stream
         self._has_spoken = False
 
+    @override
     def begin(self, budget: float, unit: str) -> None:
         """Nothing: a log says what there is to say."""
 
+    @override
     def show(self, live: LiveState) -> None:
-        """Write a line."""
         self._has_spoken = True
         print(one_line(live), file=self._stream, flush=True)
 
+    @override
     def close(self, last_words: str) -> None:
         """Say how it ended, if anything was said before."""
         if self._has_spoken:
@@ -38,7 +42,7 @@ class LogView(View):
 
 
 def one_line(live: LiveState) -> str:
-    """A run in one line, for a log."""
+    """What a log says of a run at one moment."""
     phase = "" if live.round is None else f"warm-up {live.round}/{live.rounds}, "
     parts = [
         f"aptmc: {phase}{duration_text(live.elapsed, live.unit)} of "

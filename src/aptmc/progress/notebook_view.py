@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.progress.live import LiveState
 from aptmc.progress.picture import picture
 from aptmc.progress.view import View
@@ -22,12 +24,12 @@ class NotebookView(View):
 
         self._handle: Any = display(display_id=True)
 
+    @override
     def begin(self, budget: float, unit: str) -> None:
-        """Say that it starts."""
         self._say(f"starting up; the budget is {duration_text(budget, unit)}")
 
+    @override
     def show(self, live: LiveState) -> None:
-        """Draw it anew."""
         from io import StringIO
 
         from rich.console import Console
@@ -37,8 +39,9 @@ class NotebookView(View):
         console.print(picture(live))
         self._put(console.export_html(inline_styles=True, code_format="<pre>{code}</pre>"))
 
+    @override
     def close(self, last_words: str) -> None:
-        """Leave one line."""
+        """Leave one line in place of the picture."""
         self._say(f"aptmc: {last_words}")
 
     def _say(self, words: str) -> None:

@@ -20,7 +20,7 @@ BARS = " ▁▂▃▄▅▆▇█"
 
 
 def picture(live: LiveState) -> RenderableType:
-    """A run as a picture for a terminal."""
+    """What terminals and notebooks show of a run at one moment."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, TextIO, final
 
+from typing_extensions import override
+
 from aptmc.progress.live import LiveState
 from aptmc.progress.picture import picture
 from aptmc.progress.view import View
@@ -31,16 +33,17 @@ class TerminalView(View):
         self._live.start()
         self._shown: list[int] = []  # the lengths of the lines that rich has put on the screen
 
+    @override
     def begin(self, budget: float, unit: str) -> None:
-        """Say that it starts."""
         self._draw(f"starting up; the budget is {duration_text(budget, unit)}")
 
+    @override
     def show(self, live: LiveState) -> None:
-        """Draw it anew."""
         self._draw(picture(live))
 
+    @override
     def close(self, last_words: str) -> None:
-        """Leave one line."""
+        """Leave one line in place of the picture."""
         self._forget_what_was_wrapped()
         self._live.stop()
         self._console.print(f"aptmc: {last_words}", highlight=False, markup=False)

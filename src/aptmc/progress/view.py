@@ -18,8 +18,8 @@ class View(ABC):
 
     @abstractmethod
     def show(self, live: LiveState) -> None:
-        """Show the run as it is now."""
+        """Show the run as it is now, in place of what was shown before."""
 
     @abstractmethod
     def close(self, last_words: str) -> None:
-        """The run is over."""
+        """Say how the run ended, and show nothing any longer."""

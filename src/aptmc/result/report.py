@@ -90,7 +90,7 @@ def _settings(run: Run) -> dict[str, str]:
 
 
 def _again(run: Run) -> str:
-    """How to compute the same run again."""
+    """What to call for the same run again, or to go on with it."""
     path = run.path
     if path is None:
         return (

@@ -20,7 +20,7 @@ BROAD = 4.6  # inches: wider ones do not get narrower than letters can be read
 
 
 class Plot(NamedTuple):
-    """A figure that can be drawn."""
+    """A figure of the report before it is drawn."""
 
     title: str
     caption: str
@@ -28,7 +28,7 @@ class Plot(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A figure as a page holds it."""
+    """A figure of the report inside the page."""
 
     title: str
     caption: str
@@ -38,7 +38,7 @@ class Picture(NamedTuple):
 
 
 def pictures(run: Run, beside: Run | None) -> list[Picture]:
-    """All figures of a report, drawn."""
+    """Draw all figures that suit a run."""
     return [drawn(plot) for plot in plots_of(run, beside)]
 
 

@@ -90,7 +90,7 @@ class Run:
 
     @property
     def stopped(self) -> StopReason:
-        """Why the run ended."""
+        """Why the run ended, as a member of `StopReason`."""
         return self._usage.stopped
 
     @property
@@ -138,7 +138,7 @@ class Run:
 
     @property
     def path(self) -> Path | None:
-        """The store, if it is on disk."""
+        """The folder of its store; None if it is in memory."""
         return self._store.path
 
     @property
@@ -148,7 +148,7 @@ class Run:
 
     @property
     def thin(self) -> int:
-        """One draw of so many was kept."""
+        """Of how many draws one was kept."""
         return self._record.thin
 
     @property

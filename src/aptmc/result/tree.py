@@ -26,7 +26,7 @@ class Source(NamedTuple):
 
 
 def sources(run: Run) -> dict[str, dict[str, Source]]:
-    """The variables of each group."""
+    """Which columns of the draws make the variables of each group."""
     problem = run.settings.problem
     value = value_column(problem.dimension)
     statistics = {problem.value_name: Source("state", value)}
@@ -61,7 +61,7 @@ def _arrays(run: Run, prefix: str, *, warmup: bool) -> dict[str, dict[str, np.nd
 
 
 def values_of(draws: Draws, source: Source) -> Any:
-    """One variable of some draws."""
+    """The values of one variable in some draws."""
     column = getattr(draws, source.column)
     return column if source.place is None else column[:, source.place]
 
@@ -75,7 +75,7 @@ def lazy_tree(
     from xarray.core import indexing
 
     class OnDisk(xarray.backends.BackendArray):
-        """One variable of all chains."""
+        """One variable of all chains, read when it is asked for."""
 
         def __init__(self, source: Source, kind: str) -> None:
             self.source, self.shape, self.dtype = source, (len(chains), length), np.dtype(kind)

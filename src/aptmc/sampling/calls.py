@@ -26,7 +26,7 @@ from aptmc.schedule import Anytime, Schedule
 from aptmc.session.build import build_session
 from aptmc.session.control import Control
 from aptmc.store import DiskStore, MemoryStore, Store
-from aptmc.store.disk import check_new
+from aptmc.store.folder import check_new
 from aptmc.warmup import Tuned, Tuner
 from aptmc.warmup.wishes import Wishes
 

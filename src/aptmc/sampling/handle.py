@@ -185,7 +185,7 @@ class Prepared:
             self.session.begin_from(warmup.states)
 
     def result(self, usage: Usage) -> Run:
-        """The run as it stands."""
+        """The run as it stands, which grows if it goes on."""
         session = self.session
         return Run(
             self.settings,

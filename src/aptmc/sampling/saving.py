@@ -30,7 +30,7 @@ from aptmc.warmup.wishes import Wishes
 
 
 class Options(NamedTuple):
-    """What is kept of a run."""
+    """What is kept of a run, how often it is saved, and whether it is shown."""
 
     keep: str = "coldest"
     thin: int = 1

@@ -46,7 +46,7 @@ def write_status(store: Path, status: Status) -> None:
 
 
 def remove_status(store: Path) -> None:
-    """The run has ended."""
+    """Take the note away: the run has ended."""
     for name in (STATUS, f"{STATUS}.new"):
         try:
             (store / name).unlink(missing_ok=True)

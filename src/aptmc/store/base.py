@@ -94,7 +94,7 @@ class Store(ABC):
 
     @abstractmethod
     def events(self) -> Events:
-        """All events, in order."""
+        """All events, in the order in which they happened."""
 
     @abstractmethod
     def copy(self) -> Self:
@@ -123,7 +123,7 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Nobody writes here any longer."""
+        """Let go of files and locks: nobody writes here any longer."""
 
     @abstractmethod
     def column(self, name: str, place: int | None, chain: int) -> npt.NDArray[Any]:
@@ -134,5 +134,5 @@ class Store(ABC):
         """What each column of the draws holds, as numpy writes it."""
 
     def draws(self, chain: int, width: int) -> Draws:
-        """All draws of a chain, in order."""
+        """All draws of one chain, in order."""
         return self.chains([chain], width)[0]

@@ -11,7 +11,7 @@ Block = dict[str, npt.NDArray[Any]]  # rows, by column
 
 
 class Column(NamedTuple):
-    """What a column holds."""
+    """A column of a table: its name, and what one row of it holds."""
 
     name: str
     kind: str  # as numpy writes it
@@ -19,7 +19,7 @@ class Column(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """How far a table goes."""
+    """How many rows of a table are on disk, and those that are not."""
 
     written: int  # rows in chunks on disk
     tail: Block  # the rows after them
@@ -31,7 +31,7 @@ def no_rows(columns: list[Column]) -> Block:
 
 
 def length(block: Block) -> int:
-    """How many rows there are."""
+    """How many rows a block has."""
     return len(next(iter(block.values())))
 
 

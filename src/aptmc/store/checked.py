@@ -33,21 +33,21 @@ class ArrayEntry(NamedTuple):
 
 
 class Head(msgspec.Struct):
-    """The JSON at the head of a file."""
+    """The JSON before the arrays: what they are, and notes."""
 
     notes: dict[str, Any]
     arrays: list[ArrayEntry]
 
 
 class Contents(NamedTuple):
-    """What such a file holds."""
+    """The notes and arrays that a file holds."""
 
     notes: dict[str, Any]
     arrays: dict[str, npt.NDArray[Any]]
 
 
 def encode(notes: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    """The bytes of a file."""
+    """The bytes of a file with these notes and arrays, checksum included."""
     parts = [np.ascontiguousarray(array) for array in arrays.values()]
     listing = [
         ArrayEntry(name, part.dtype.str, list(array.shape))

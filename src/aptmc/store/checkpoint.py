@@ -6,18 +6,20 @@ written when everything was killed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from aptmc.errors import InputError, StoreDamaged
 from aptmc.store.base import Arrays
+from aptmc.store.blocks import Extent
 from aptmc.store.checked import decode, encode
 
 CHECKPOINTS = ("checkpoint-0", "checkpoint-1")
 
 
 class Checkpoint(NamedTuple):
-    """What one of the two files holds."""
+    """All that is needed to go on with a run from one moment."""
 
     number: int
     description: dict[str, Any]  # what never changes
@@ -29,7 +31,7 @@ class Checkpoint(NamedTuple):
         return folder / CHECKPOINTS[self.number % len(CHECKPOINTS)]
 
     def encoded(self) -> bytes:
-        """The bytes of its file."""
+        """The bytes of its file, for `replace_file`."""
         said = self._asdict()
         return encode(said, said.pop("arrays"))
 
@@ -69,3 +71,28 @@ def newest_checkpoint(path: Path, damage: list[StoreDamaged] | None) -> Checkpoi
             else f"there is no store {path}"
         )
     return max(found, key=lambda checkpoint: checkpoint.number)
+
+
+def with_extents(checkpoint: Checkpoint, extents: Mapping[str, Extent]) -> Checkpoint:
+    """The same with how far each table goes, and the rows that are in no chunk as yet."""
+    tails = {
+        f"tail/{name}/{column}": values
+        for name, extent in extents.items()
+        for column, values in extent.tail.items()
+    }
+    written = {name: extent.written for name, extent in extents.items()}
+    return checkpoint._replace(
+        notes={**checkpoint.notes, "written": written}, arrays={**checkpoint.arrays, **tails}
+    )
+
+
+def taken_extents(checkpoint: Checkpoint, tables: Iterable[str]) -> dict[str, Extent]:
+    """How far each table goes; the rows in no chunk are taken out of the checkpoint's arrays."""
+    arrays, written = checkpoint.arrays, checkpoint.notes["written"]
+    extents = {}
+    for name in tables:
+        start = f"tail/{name}/"
+        keys = [key for key in arrays if key.startswith(start)]
+        tail = {key.removeprefix(start): arrays.pop(key) for key in keys}
+        extents[name] = Extent(int(written[name]), tail)
+    return extents

@@ -9,14 +9,14 @@ everything was killed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from aptmc.errors import InputError, StoreDamaged, StoreFailed
 from aptmc.record.event_log import EventLog, Events, events_in, joined_events
@@ -26,8 +26,8 @@ from aptmc.store.background import Background
 from aptmc.store.base import Arrays, Draws, Rows, Store, joined, rows_in
 from aptmc.store.blocks import Block, Column, Extent
 from aptmc.store.checked import make_durable, replace_file
-from aptmc.store.checkpoint import Checkpoint, newest_checkpoint
-from aptmc.store.damage import note_damage, read_json
+from aptmc.store.checkpoint import Checkpoint, newest_checkpoint, taken_extents, with_extents
+from aptmc.store.folder import check_folder, check_new
 from aptmc.store.lock import lock
 from aptmc.store.table import Table
 
@@ -65,7 +65,7 @@ TABLES = ("draws", "events", "warmup")  # the last: draws of the warm-up, of the
 
 @final
 class DiskStore(Store):
-    """A store in a folder."""
+    """A store in a folder. Make one by `create`, `reopen` or `read`."""
 
     def __init__(
         self,
@@ -91,13 +91,14 @@ class DiskStore(Store):
         self._background = Background()  # makes durable what was written
 
     @property
+    @override
     def path(self) -> Path:
-        """The folder that it is in."""
+        """The folder that it is in, which is there."""
         return self._path
 
     @property
+    @override
     def damage(self) -> list[StoreDamaged] | None:
-        """What is left out because it cannot be read; None if nothing may be left out."""
         return self._damage
 
     # --- making and opening -------------------------------------------------------------------
@@ -129,7 +130,6 @@ class DiskStore(Store):
         """
         damage: list[StoreDamaged] | None = [] if salvage else None
         checkpoint = newest_checkpoint(path, damage)
-        notes, arrays = checkpoint.notes, checkpoint.arrays
         if checkpoint.description.get("format") != FORMAT:
             raise InputError(
                 f"{path} was written by another version of aptmc, "
@@ -137,25 +137,16 @@ class DiskStore(Store):
                 "one does not know"
             )
         width = int(checkpoint.description["width"])
-        extents = {
-            name: Extent(
-                int(notes["written"][name]),
-                {
-                    key.removeprefix(f"tail/{name}/"): arrays.pop(key)
-                    for key in [key for key in arrays if key.startswith(f"tail/{name}/")]
-                },
-            )
-            for name in TABLES
-        }
+        extents = taken_extents(checkpoint, TABLES)
         store = cls(path, checkpoint.description, width, extents, checkpoint.number)
         store._damage = damage
-        store._digests = notes["digests"]
-        store._check(damage)
+        store._digests = checkpoint.notes["digests"]
+        check_folder(path, checkpoint.description, store.tables, store._digests, damage)
         return store, checkpoint
 
     @classmethod
     def reopen(cls, path: Path) -> tuple[DiskStore, Checkpoint]:
-        """A store to go on with."""
+        """Open a store to write on where its newest checkpoint stands."""
         cls.read(path)  # a clear error if it is no store, before anything is locked
         held = lock(path)
         try:
@@ -166,8 +157,8 @@ class DiskStore(Store):
         store._lock = held
         return store, checkpoint
 
+    @override
     def close(self) -> None:
-        """Nobody writes here any longer."""
         self._background.close()
         if self._lock is not None:
             self._lock.release()
@@ -175,15 +166,15 @@ class DiskStore(Store):
 
     # --- writing ------------------------------------------------------------------------------
 
+    @override
     def append(self, record: Record, log: EventLog) -> None:
-        """Keep the draws and events that are in the buffers now."""
         if log.filled[0] > 0:
             self.tables["events"].append(events_in(log)._asdict())
         self.tables["draws"].append(_block(rows_in(record)))
         self._write_chunks()
 
+    @override
     def append_warmup(self, draws: Draws, chain: int) -> None:
-        """Keep draws of the warm-up, apart from the others."""
         rows = Rows(np.full(draws.time.size, chain, np.int32), draws)
         self.tables["warmup"].append(_block(rows))
         self._write_chunks()
@@ -195,25 +186,15 @@ class DiskStore(Store):
                     for path in table.write_chunks():
                         self._background.begin(make_durable, path)
 
+    @override
     def save(self, notes: dict[str, Any], arrays: Arrays, *, wait: bool = True) -> None:
-        """Write a checkpoint: all that was appended so far is there from now on.
-
-        :param wait: until it is durable. Otherwise the next one waits for it
-        """
         if self._failure is not None:
             return
         extents = {name: table.extent() for name, table in self.tables.items()}
-        notes = {
-            **notes,
-            "written": {name: extent.written for name, extent in extents.items()},
-            "digests": self._digests,
-        }
-        tails = {
-            f"tail/{name}/{column}": values
-            for name, extent in extents.items()
-            for column, values in extent.tail.items()
-        }
-        checkpoint = Checkpoint(self._number + 1, self.description, notes, {**arrays, **tails})
+        notes = {**notes, "digests": self._digests}
+        checkpoint = with_extents(
+            Checkpoint(self._number + 1, self.description, notes, arrays), extents
+        )
         with self._writing():
             self._background.finish()
             self._background.begin(
@@ -237,6 +218,7 @@ class DiskStore(Store):
 
     # --- reading ------------------------------------------------------------------------------
 
+    @override
     def chains(self, chains: Sequence[int], width: int) -> list[Draws]:
         """All draws of some chains, in order. Only they are held in memory."""
         return self._chains("draws", chains, width)
@@ -260,62 +242,29 @@ class DiskStore(Store):
         for block in self.tables["draws"].blocks(["chain", *Draws._fields], self.damage):
             yield Rows(block["chain"], Draws(*(block[field] for field in Draws._fields)))
 
+    @override
     def column(self, name: str, place: int | None, chain: int) -> npt.NDArray[Any]:
-        """One number of each draw of a chain."""
         pieces = []
         for block in self.tables["draws"].blocks(["chain", name], self.damage):
             mine = block[name][block["chain"] == chain]
             pieces.append(mine if place is None else mine[:, place])
         return np.concatenate(pieces)
 
+    @override
     def column_kinds(self) -> dict[str, str]:
-        """What each column of the draws holds, as numpy writes it."""
         return {column.name: column.kind for column in self.tables["draws"].columns}
 
+    @override
     def events(self) -> Events:
-        """All events, in order."""
         blocks = self.tables["events"].blocks(list(Events._fields), self.damage)
         return joined_events([Events(**block) for block in blocks])
 
+    @override
     def copy(self) -> DiskStore:
-        """What is kept so far; later draws do not show there."""
         extents = {name: table.extent() for name, table in self.tables.items()}
         other = DiskStore(self.path, self.description, self.width, extents, self._number)
         other._damage = self._damage
         return other
-
-    # --- damage -------------------------------------------------------------------------------
-
-    def _check(self, damage: list[StoreDamaged] | None) -> None:
-        """Is everything there, and are descriptions as they were written?"""
-        checks: list[Callable[[], None]] = [self._check_description]
-        for name, table in self.tables.items():
-            checks += [table.check_chunks, partial(table.check_digests, self._digests[name])]
-        for check in checks:
-            try:
-                check()
-            except StoreDamaged as error:
-                note_damage(damage, error)
-
-    def _check_description(self) -> None:
-        path = self.path / "zarr.json"
-        root = read_json(path)
-        described = {
-            "attributes": {"aptmc": self.description}, "zarr_format": 3, "node_type": "group",
-        }  # fmt: skip
-        if root != described:
-            raise StoreDamaged(path, "it does not describe this run")
-
-
-def check_new(path: Path) -> None:
-    """Refuse to write over something."""
-    if path.exists():
-        raise InputError(
-            f"{path} is there already: go on with it by aptmc.resume({str(path)!r}, problem, "
-            "budget=...), or choose another name"
-        )
-    if not path.parent.is_dir():
-        raise InputError(f"the folder {path.parent} of the store {path} is not there: make it")
 
 
 def _block(rows: Rows) -> Block:

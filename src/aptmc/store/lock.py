@@ -7,6 +7,7 @@ would have a file that stays behind.
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 LOCK = "lock"
 # Whoever asks whether a store is being written holds its lock for some microseconds.
 PATIENCE = 0.2  # seconds
+NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # how a file system says so
 
 
 def lock(store: Path) -> BaseFileLock:
@@ -33,6 +35,13 @@ def lock(store: Path) -> BaseFileLock:
         raise InputError(
             f"{store} is being written by another run: wait until it has ended, or stop it"
         ) from None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        raise InputError(
+            f"{store} cannot be locked ({error.strerror}), so that two runs might write it at the "
+            "same time: put it on another file system"
+        ) from error
     return held
 
 

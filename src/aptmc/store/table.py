@@ -29,7 +29,7 @@ CHUNK_ROWS = 1 << 15  # of new stores
 
 @final
 class Table:
-    """A table in a folder of its own."""
+    """Rows in a folder: one zarr array for each column, and a tail in memory."""
 
     def __init__(
         self, folder: Path, columns: list[Column], chunk_rows: int, extent: Extent | None = None
@@ -46,7 +46,7 @@ class Table:
     # --- writing ------------------------------------------------------------------------------
 
     def create(self) -> None:
-        """Make empty arrays on disk."""
+        """Make empty arrays on disk, one for each column."""
         import zarr
         from zarr.codecs import Crc32cCodec, ZstdCodec
 
@@ -65,14 +65,14 @@ class Table:
         make_durable(self.folder / "zarr.json")
 
     def append(self, block: Block) -> None:
-        """Add rows, in memory."""
+        """Add rows to the tail, in memory."""
         rows = length(block)
         if rows > 0:
             self._tail.append(block)
             self._waiting += rows
 
     def extent(self) -> Extent:
-        """How far the table goes now."""
+        """How many rows are on disk, and the tail in one piece."""
         self._tail = [joined_blocks(self._tail, self.columns)]
         return Extent(self.written, self._tail[0])
 
@@ -120,12 +120,12 @@ class Table:
         yield {column.name: tail[column.name] for column in columns}
 
     def chunk_path(self, column: Column, chunk: int) -> Path:
-        """Where a chunk of a column is."""
+        """The file of a chunk of a column."""
         place = self.folder / column.name / "c" / str(chunk)
         return place / "0" if column.shape else place
 
     def check_chunks(self) -> None:
-        """Whether all chunks are there."""
+        """An error that names the first chunk that is missing."""
         for column in self.columns:
             for chunk in range(self.written // self.chunk_rows):
                 if not self.chunk_path(column, chunk).is_file():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from typing_extensions import override
+
 from aptmc.backends.cluster.dispatch import Dispatch
 from aptmc.backends.cluster.remote_workforce import RemoteWorkforce
 from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
@@ -11,16 +13,16 @@ from aptmc.session.session import Session
 
 
 class ClusterBackend(WorkforceBackend):
-    """Workers of an engine."""
+    """A backend whose workers sit on the seats of an engine: an executor, Dask or Ray."""
 
     most_losses: int
 
     @abstractmethod
     def dispatch(self) -> Dispatch:
-        """The engine, for one run."""
+        """The engine, made ready to be spoken to during one run."""
 
+    @override
     def workforce(self, session: Session) -> RemoteWorkforce:
-        """Workers on the seats of the engine."""
         return RemoteWorkforce(
             payload_of(session),
             wire_of(session),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dask_dispatch import DaskDispatch
 from aptmc.backends.cluster.dispatch import Dispatch
@@ -72,6 +74,6 @@ class Dask(ClusterBackend):
     def __repr__(self) -> str:
         return f"Dask({self.processors})"
 
+    @override
     def dispatch(self) -> Dispatch:
-        """The cluster."""
         return DaskDispatch(self._client)

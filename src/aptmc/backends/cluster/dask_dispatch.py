@@ -9,6 +9,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
 from aptmc.backends.cluster.task import Task
 
@@ -35,6 +37,7 @@ class DaskDispatch(Dispatch):
 
     # --- called by the thread that owns the run -------------------------------------------------
 
+    @override
     def start(self, changed: Callable[[], None], gone: Callable[[Any], None]) -> None:
         """Install what takes orders in all workers, now and later."""
         from aptmc.backends.cluster.dask_worker import Orders
@@ -45,12 +48,14 @@ class DaskDispatch(Dispatch):
         self._client.sync(self._find_way)
         self._begin(self._keep_looking())
 
+    @override
     def seats(self) -> list[Seat]:
         """One for each thread of each worker."""
         return [seat for seats in list(self._seats.values()) for seat in seats]
 
+    @override
     def submit(self, seat: Seat, task: Task, done: Done) -> Callable[[], object]:
-        """Send a task straight to a worker."""
+        """Send a task straight to a worker, not by way of the scheduler."""
         sent: list[asyncio.Future[Any]] = []
         loop = self._client.loop.asyncio_loop
 
@@ -60,11 +65,13 @@ class DaskDispatch(Dispatch):
         loop.call_soon_threadsafe(begin)
         return partial(loop.call_soon_threadsafe, lambda: [one.cancel() for one in sent])
 
+    @override
     def abandon(self, home: Any) -> None:
         """Nobody is sent there for a while: the scheduler may not have heard of it as yet."""
         if self._seats.pop(home.address, None) is not None:
             self._shunned[home.address] = LOOKS_AWAY
 
+    @override
     def close(self) -> None:
         """Leave what is being computed, and drop what waits at the workers."""
         with suppress(Exception):
@@ -119,7 +126,7 @@ class DaskDispatch(Dispatch):
                 await self._look()
 
     async def _look(self) -> None:
-        """See who is there."""
+        """Ask the scheduler which workers are there, and tell of those that came or went."""
         there: dict[str, int] = await self._client.scheduler.ncores()
         shunned = {one: looks - 1 for one, looks in self._shunned.items() if one in there}
         self._shunned = {one: looks for one, looks in shunned.items() if looks > 0}

@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
 from aptmc.backends.cluster.task import Task, perform
@@ -67,8 +69,8 @@ class Futures(ClusterBackend):
     def __repr__(self) -> str:
         return f"Futures({self.processors})"
 
+    @override
     def dispatch(self) -> Dispatch:
-        """The executor."""
         return FuturesDispatch(self._executor, self._make, self.processors)
 
 
@@ -82,16 +84,17 @@ class FuturesDispatch(Dispatch):
         self._executor, self._make, self._workers = executor, make, workers
         self._seats: list[Seat] = []
 
+    @override
     def start(self, changed: Callable[[], None], gone: Callable[[Any], None]) -> None:
-        """Make the executor, if it is ours."""
+        """Make the executor, if a function was given that makes one."""
         self._begin()
 
     def seats(self) -> list[Seat]:
         """As many as there are workers. Whoever is free computes what was submitted first."""
         return self._seats
 
+    @override
     def submit(self, seat: Seat, task: Task, done: Done) -> Callable[[], object]:
-        """Submit a task."""
         try:
             future = seat.home.submit(perform, *task)
         except (BrokenExecutor, RuntimeError) as error:  # broken, or shut down by somebody
@@ -103,8 +106,9 @@ class FuturesDispatch(Dispatch):
         withdraw: Callable[[], object] = _nothing if self._make is not None else future.cancel
         return withdraw
 
+    @override
     def abandon(self, home: Any) -> None:
-        """Another executor takes its place."""
+        """Make another executor in its place, if a function was given that makes one."""
         if self._make is None:
             raise RunFailed(
                 f"the executor {type(home).__name__} is broken: one of its workers was killed, "
@@ -115,8 +119,9 @@ class FuturesDispatch(Dispatch):
         _end(home)
         self._begin()
 
+    @override
     def close(self) -> None:
-        """End the executor, if it is ours."""
+        """End the executor, if it was made here; one of the user goes on."""
         if self._make is not None and self._executor is not None:
             _end(self._executor)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import final
 
+from typing_extensions import override
+
 from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dispatch import Dispatch
 from aptmc.backends.cluster.ray_connection import connect, library, processors_of
@@ -61,6 +63,6 @@ class Ray(ClusterBackend):
     def __repr__(self) -> str:
         return f"Ray({self.processors})"
 
+    @override
     def dispatch(self) -> Dispatch:
-        """The cluster."""
         return RayDispatch(self.processors, self._most)

@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
 from aptmc.backends.cluster.ray_connection import library, processors_of
 from aptmc.backends.cluster.task import Task, perform
@@ -17,10 +19,10 @@ LOOK_AROUND = 1.0  # seconds between two looks at how many processors there are
 
 @final
 class Performer:
-    """What each actor does."""
+    """The actor: a process of its own that computes one order after the other."""
 
     def perform(self, token: str, message: bytes, payload: bytes | None) -> bytes:
-        """Compute an order."""
+        """Compute an order, from bytes to bytes."""
         return perform(token, message, payload)
 
 
@@ -38,23 +40,26 @@ class RayDispatch(Dispatch):
         self._is_over = threading.Event()
         self._changed: Callable[[], None] = lambda: None
 
+    @override
     def start(self, changed: Callable[[], None], gone: Callable[[Any], None]) -> None:
-        """Ask for actors."""
+        """Ask for as many actors as are wanted, and look for more processors now and then."""
         self._changed = changed
         for _ in range(self._wanted):
             self._ask_for_one()
         threading.Thread(target=self._keep_looking, name="aptmc-ray", daemon=True).start()
 
+    @override
     def is_complete(self) -> bool:
         """Whether all actors are there, or as many as there are processors."""
         return len(self._seats) >= min(self._wanted, max(processors_of(self._ray), 1))
 
+    @override
     def seats(self) -> list[Seat]:
-        """One for each actor."""
         return list(self._seats.values())
 
+    @override
     def submit(self, seat: Seat, task: Task, done: Done) -> Callable[[], object]:
-        """Call an actor."""
+        """Send a task to an actor. It cannot be withdrawn: actors end with the run."""
         try:
             reference = seat.home.perform.remote(*task)
         except self._ray.exceptions.RayError as error:
@@ -63,6 +68,7 @@ class RayDispatch(Dispatch):
         reference.future().add_done_callback(partial(self._tell, done))
         return lambda: None  # actors end with the run
 
+    @override
     def abandon(self, home: Any) -> None:
         """Another one takes its place as soon as there is a processor for it."""
         with self._lock:
@@ -71,13 +77,14 @@ class RayDispatch(Dispatch):
         self._end(home)
         self._ask_for_one()
 
+    @override
     def interrupt(self, seat: Seat) -> bool:
-        """End an actor."""
+        """End the actor. Another one takes its place."""
         self._end(seat.home)
         return True
 
+    @override
     def close(self) -> None:
-        """End all actors."""
         self._is_over.set()
         with self._lock:
             actors = [*self._seats, *self._starting]

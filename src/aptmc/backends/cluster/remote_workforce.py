@@ -11,6 +11,8 @@ from itertools import count
 from math import inf, nan
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.backends.cluster.dispatch import Dispatch, Interrupted, Lost
 from aptmc.backends.cluster.mailbox import Mailbox, News
 from aptmc.backends.cluster.seating import RemoteWorker, Seating
@@ -43,7 +45,7 @@ _CHANGED, _GONE = "changed", "gone"
 
 @final
 class RemoteWorkforce(Workforce[RemoteWorker]):
-    """Workers on the seats of an engine."""
+    """Workers on the seats of an engine. Which worker sits where may change in mid-run."""
 
     def __init__(
         self,
@@ -71,8 +73,9 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
 
     # --- for whoever runs the show ----------------------------------------------------------
 
+    @override
     def await_ready(self, until: float, control: Control) -> bool:
-        """Start the engine."""
+        """Start the engine, and wait a while for its workers."""
         if not self._is_started:
             self._is_started = True
             post = self._mailbox.post
@@ -85,22 +88,22 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
                 self.listen(min(limit, self._clock.now() + LOOK_AGAIN))
         return self._clock.now() < until and control.stopped is None
 
+    @override
     def hire(self, processor: int) -> RemoteWorker:
-        """A new worker on a processor."""
         worker = self.workers[processor] = RemoteWorker(processor)
         self._seat(worker)
         return worker
 
+    @override
     def order(self, worker: RemoteWorker, order: Order) -> None:
-        """Give a worker something to do."""
         if worker.is_idle and worker.is_ready:
             worker.since = self._clock.now()
         worker.orders.append(order)
         if not worker.is_held:
             self._submit(worker, order)
 
+    @override
     def listen(self, until: float) -> list[tuple[RemoteWorker, Reply]]:
-        """Wait for replies, at most until so late by the clock."""
         before = self._clock.now()
         post = self._mailbox.wait(until)
         self.waited += self._clock.now() - before
@@ -116,12 +119,13 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         self._failed = []
         return replies
 
+    @override
     def dismiss(self, worker: RemoteWorker) -> None:
-        """Let a worker go that has nothing to do."""
         self._drop(worker)
         self.workers.pop(worker.processor, None)
         self._seating.take_stock()
 
+    @override
     def interrupt(self, worker: RemoteWorker) -> RemoteWorker:
         """Give up what a worker does now. Where it cannot be ended, the next order waits for it."""
         self._drop(worker)
@@ -131,10 +135,11 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             self._deaths.note_life()
         return worker
 
+    @override
     def wake(self) -> None:
-        """End the current `listen` early."""
         self._mailbox.wake()
 
+    @override
     def close(self) -> None:
         """Withdraw what has not begun, and leave the rest."""
         for ticket in self._tickets.values():
@@ -143,24 +148,26 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         if self._is_started:
             self._dispatch.close()
 
+    @override
     def check_growth(self) -> None:
-        """An engine has the workers that it has."""
+        """Refuse: an engine has the workers that it has."""
         raise InputError(
             "workers of an engine cannot be added from here: those that join a cluster are given "
             "work by themselves, and an executor has as many as it was made with"
         )
 
+    @override
     def retire(self, worker: RemoteWorker) -> None:
-        """Its seat is left empty when it goes."""
+        """Leave its seat empty when it goes."""
         if worker.seat is not None:
             self._seating.retire(worker.seat)
 
+    @override
     def vacancies(self) -> int:
-        """How many seats are free."""
         return len(self._seating.free)
 
+    @override
     def crowded(self) -> list[RemoteWorker]:
-        """Workers that share the seat of another."""
         return self._seating.crowded
 
     # --- tasks --------------------------------------------------------------------------------
@@ -306,7 +313,6 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
                     self._submit(worker, worker.orders[place])
 
     def _drop(self, worker: RemoteWorker) -> None:
-        """Forget what a worker was to do."""
         for number in [n for n, ticket in self._tickets.items() if ticket.worker is worker]:
             self._tickets.pop(number).withdraw()
         self._suspects.forget_worker(worker)

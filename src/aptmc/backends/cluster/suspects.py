@@ -28,7 +28,7 @@ class Suspects:
 
     @property
     def first(self) -> tuple[RemoteWorker, Order]:
-        """Whose turn it is."""
+        """The worker and the move that is tried alone now."""
         return self._queue[0]
 
     def hold(self, tickets: list[Ticket]) -> None:
@@ -52,9 +52,9 @@ class Suspects:
         return False
 
     def forget_move(self, order: Order) -> None:
-        """A move is given up."""
+        """Do not try a move that is given up."""
         self._queue = deque(one for one in self._queue if one[1] is not order)
 
     def forget_worker(self, worker: RemoteWorker) -> None:
-        """A worker has nothing to do any longer."""
+        """Do not try the moves of a worker that has nothing to do any longer."""
         self._queue = deque(one for one in self._queue if one[0] is not worker)

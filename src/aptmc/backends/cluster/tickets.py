@@ -12,7 +12,7 @@ from aptmc.session.orders import Order
 
 
 class Ticket(NamedTuple):
-    """A task that is under way."""
+    """A task that was sent and not yet answered."""
 
     worker: RemoteWorker
     order: Order | None  # None: get ready
@@ -27,7 +27,7 @@ def place_of(orders: deque[Order], order: Order | None) -> int:
 
 
 def holds(orders: deque[Order], order: Order | None) -> bool:
-    """Whether an order is in a queue."""
+    """Whether a queue holds an order: itself, not one that is equal."""
     return order is not None and place_of(orders, order) >= 0
 
 

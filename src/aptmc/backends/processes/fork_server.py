@@ -85,7 +85,7 @@ def unpack(payload: bytes) -> tuple[Mover, Wire]:
 
 
 def pack(mover_parts: tuple[object, object], wire: Wire) -> bytes:
-    """The bytes that `unpack` reads."""
+    """The bytes of a problem and a kernel, for `unpack` in another process."""
     return bytes(cloudpickle.dumps((*mover_parts, wire.shape)))
 
 
@@ -153,7 +153,7 @@ class _ForkServer:
         return process.pid
 
     def be_worker(self, descriptor: int) -> NoReturn:
-        """What a copy of this process does."""
+        """Compute orders in a copy of this process, which ends with the last of them."""
         status = 1
         try:
             # A group of its own, so that what the user's function starts can be ended with it.
@@ -190,7 +190,7 @@ class _ForkServer:
         return gone
 
     def end_all(self) -> None:
-        """First kindly, then not."""
+        """Ask all workers to end, and kill those that have not after a moment."""
         clock = WallClock()
         for worker in self.workers:
             end_group(worker, signal.SIGTERM)

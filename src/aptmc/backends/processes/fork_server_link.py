@@ -29,7 +29,7 @@ class ForkServerLink:
     """A fork server of one's own, and the socket to speak to it."""
 
     def __init__(self, payload: bytes) -> None:
-        """Start it, and send it the problem."""
+        """Start a fork server, and send it the problem."""
         if not sys.executable or not hasattr(socket, "send_fds"):
             raise InputError(
                 "this Python cannot start workers, because it does not know its own program or "

@@ -16,6 +16,8 @@ from math import nan
 from multiprocessing.connection import Connection
 from typing import final
 
+from typing_extensions import override
+
 from aptmc.backends.processes.fork_server_link import ForkServerLink
 from aptmc.backends.processes.messages import ENDED, READY, STARTED, UNUSABLE
 from aptmc.backends.processes.surroundings import end_group
@@ -61,13 +63,13 @@ class LocalWorkforce(Workforce[LocalWorker]):
 
     # --- for whoever runs the show ----------------------------------------------------------
 
+    @override
     def wake(self) -> None:
-        """End the current `listen` early. May be called from any thread or signal handler."""
         with suppress(OSError):
             self._waker.send(b"!")
 
+    @override
     def hire(self, processor: int) -> LocalWorker:
-        """A new worker on a processor."""
         ours, theirs = socket.socketpair()
         worker = LocalWorker(processor, connection=Connection(ours.detach()))
         self.workers[processor] = worker
@@ -77,16 +79,16 @@ class LocalWorkforce(Workforce[LocalWorker]):
             self._fork_server.ask_for_worker(theirs)
         return worker
 
+    @override
     def order(self, worker: LocalWorker, order: Order) -> None:
-        """Give a worker something to do."""
         if worker.is_idle and worker.is_ready:
             worker.since = self._clock.now()
         worker.orders.append(order)
         with suppress(OSError):  # a worker that has just died is noticed by `listen`
             worker.connection.send_bytes(self.wire.order_bytes(order))
 
+    @override
     def listen(self, until: float) -> list[tuple[LocalWorker, Reply]]:
-        """Wait for replies, at most until so late by the clock. Dead workers are replaced."""
         before = self._clock.now()
         ready = self._selector.select(min(max(until - before, 0.0), LONGEST_WAIT))
         self.waited += self._clock.now() - before
@@ -120,11 +122,12 @@ class LocalWorkforce(Workforce[LocalWorker]):
         # Whoever was replaced after the reply came is not the one to be given the next order.
         return [(self.workers.get(worker.processor, worker), reply) for worker, reply in replies]
 
+    @override
     def dismiss(self, worker: LocalWorker) -> None:
-        """Let a worker go that has nothing to do."""
         self._forget(worker)
         del self.workers[worker.processor]
 
+    @override
     def interrupt(self, worker: LocalWorker) -> LocalWorker:
         """Give up what a worker does now, by ending it; another takes its place."""
         self._forget(worker)
@@ -132,12 +135,13 @@ class LocalWorkforce(Workforce[LocalWorker]):
             end_group(worker.process, signal.SIGKILL)
         return self.hire(worker.processor)
 
+    @override
     def await_ready(self, until: float, control: Control) -> bool:
-        """Wait until workers can be started at once; False if that takes too long."""
         while not self._is_ready and self._clock.now() < until and control.stopped is None:
             self.listen(until)
         return self._is_ready
 
+    @override
     def close(self) -> None:
         """End all workers and the fork server, and wait until they are gone."""
         processes = [worker.process for worker in self.workers.values()]

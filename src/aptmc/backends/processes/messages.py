@@ -11,7 +11,7 @@ READY, UNUSABLE, STARTED, ENDED = b"R", b"U", b"S", b"E"
 
 
 def send_message(to: socket.socket, message: bytes) -> None:
-    """Send a message of any length."""
+    """Send a message of any length, which `receive_message` reads as a whole."""
     to.sendall(struct.pack("<q", len(message)))
     to.sendall(message)
 

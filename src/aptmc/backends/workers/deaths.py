@@ -50,5 +50,5 @@ class Deaths:
             raise RunFailed(message)
 
     def note_life(self) -> None:
-        """Somebody has done something."""
+        """A move was completed: whoever dies next is the first in a row."""
         self._in_a_row = 0

@@ -42,7 +42,7 @@ def log_likelihood(theta: npt.ArrayLike, series: npt.ArrayLike | None = None) ->
 
 
 class Moments(NamedTuple):
-    """A mean and a covariance matrix."""
+    """The mean and the covariance matrix of a posterior."""
 
     mean: Floats
     covariance: FloatTable

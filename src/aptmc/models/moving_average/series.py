@@ -29,7 +29,7 @@ def is_identifiable(theta: Any) -> bool:
 
 @njit(nogil=True)
 def simulate(theta: Any, rng: Any) -> Any:
-    """A series of 100 values."""
+    """A series of 100 values of the moving average with these parameters."""
     first, second = theta[0], theta[1]
     series = np.empty(LENGTH)
     before_last = rng.standard_normal()
