@@ -61,12 +61,12 @@ def test_moves_drawn_afresh_would_be_seen(monkeypatch):
     lose = RemoteWorkforce._lose
 
     def lose_with_other_keys(workforce, home):
-        for number, ticket in list(workforce._tickets.items()):
+        for number, ticket in list(workforce._tickets.under_way.items()):
             order, orders = ticket.order, ticket.worker.orders
             if order is not None:
                 key = order.key._replace(number=order.key.number + 1_000_000)
                 other = orders[place_of(orders, order)] = order._replace(key=key)
-                workforce._tickets[number] = ticket._replace(order=other)
+                workforce._tickets.under_way[number] = ticket._replace(order=other)
         lose(workforce, home)
 
     monkeypatch.setattr(RemoteWorkforce, "_lose", lose_with_other_keys)

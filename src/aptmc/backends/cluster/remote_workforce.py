@@ -7,7 +7,6 @@ when its reply arrives here, which is the moment that the coordinator is told of
 from __future__ import annotations
 
 from functools import partial
-from itertools import count
 from math import inf, nan
 from typing import Any, final
 
@@ -23,11 +22,9 @@ from aptmc.backends.cluster.task import (
     UNKNOWN,
     UNUSABLE,
     Answer,
-    Task,
     read_answer,
-    token_of,
 )
-from aptmc.backends.cluster.tickets import Ticket, holds, place_of, remove
+from aptmc.backends.cluster.tickets import Ticket, Tickets, holds, place_of, remove
 from aptmc.backends.workers.deaths import Deaths
 from aptmc.backends.workers.wire import Reply, Wire
 from aptmc.backends.workers.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Workforce
@@ -59,12 +56,10 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
     ) -> None:
         super().__init__()
         self.wire, self.problem = wire, problem
-        self._payload, self._token = payload, token_of(payload)
         self._dispatch = dispatch
         self._clock = clock or WallClock()
         self._mailbox = Mailbox(self._clock)
-        self._numbers = count()
-        self._tickets: dict[int, Ticket] = {}
+        self._tickets = Tickets(dispatch, self._mailbox, wire, payload, self._clock)
         self._deaths = Deaths(problem, most_losses)
         self._suspects = Suspects(self._deaths)
         self._failed: list[tuple[RemoteWorker, Reply]] = []  # moves that are given up
@@ -100,7 +95,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             worker.since = self._clock.now()
         worker.orders.append(order)
         if not worker.is_held:
-            self._submit(worker, order)
+            self._tickets.send(worker, order)
 
     @override
     def listen(self, until: float) -> list[tuple[RemoteWorker, Reply]]:
@@ -142,9 +137,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
     @override
     def close(self) -> None:
         """Withdraw what has not begun, and leave the rest."""
-        for ticket in self._tickets.values():
-            ticket.withdraw()
-        self._tickets.clear()
+        self._tickets.withdraw_all()
         if self._is_started:
             self._dispatch.close()
 
@@ -172,28 +165,17 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
 
     # --- tasks --------------------------------------------------------------------------------
 
-    def _submit(self, worker: RemoteWorker, order: Order | None, *, whole: bool = False) -> None:
-        """Send an order to a worker's seat; without one, get ready. With the problem, if whole."""
-        if worker.seat is None:
-            return  # it is sent when there is one
-        message = b"" if order is None else self.wire.order_bytes(order)
-        task = Task(self._token, message, self._payload if whole or order is None else None)
-        number, ordered = next(self._numbers), self._clock.now()
-        # The answer may come before `submit` is back, but nobody reads it before we do.
-        withdraw = self._dispatch.submit(worker.seat, task, partial(self._mailbox.post, number))
-        self._tickets[number] = Ticket(worker, order, worker.seat, ordered, withdraw)
-
     def _hear(self, news: News, replies: list[tuple[RemoteWorker, Reply]]) -> None:
-        ticket = self._tickets.get(news.subject)
+        ticket = self._tickets.under_way.get(news.subject)
         if ticket is None:
             return  # of a task that was given up, or sent again
         if isinstance(news.what, Lost):
             self._lose(ticket.seat.home)
             return
-        del self._tickets[news.subject]
+        del self._tickets.under_way[news.subject]
         if isinstance(news.what, Interrupted):
             if ticket.order is not None and not self._note_death_on(ticket):
-                self._submit(ticket.worker, ticket.order)
+                self._tickets.send(ticket.worker, ticket.order)
         elif isinstance(news.what, BaseException):
             raise RunFailed(
                 f"the engine cannot compute moves: {type(news.what).__name__}: {news.what}; check "
@@ -213,7 +195,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         if answer.kind == UNUSABLE:
             raise self._unusable(answer.rest.decode())
         if answer.kind == UNKNOWN:
-            self._submit(worker, order, whole=True)
+            self._tickets.send(worker, order, whole=True)
             return
         worker.process = answer.process
         if not worker.is_ready:
@@ -250,10 +232,9 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
     def _lose(self, home: Any) -> None:
         """A home is gone: whoever sat there gets another seat, and its orders are sent again."""
         affected = self._seating.forget(home)
-        lost = [n for n, ticket in self._tickets.items() if ticket.seat.home is home]
-        if not affected and not lost:
+        tickets = self._tickets.taken_from(home)
+        if not affected and not tickets:
             return
-        tickets = [self._tickets.pop(number) for number in lost]
         # Those that may have been computed: the first in line of each worker.
         suspects = [t for t in tickets if t.order is not None and t.worker.orders[0] is t.order]
         if suspects:
@@ -277,7 +258,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         again = sorted(tickets, key=lambda ticket: place_of(ticket.worker.orders, ticket.order))
         for ticket in again:
             if not ticket.worker.is_held and holds(ticket.worker.orders, ticket.order):
-                self._submit(ticket.worker, ticket.order)
+                self._tickets.send(ticket.worker, ticket.order)
         self._try_next()
 
     def _note_death_on(self, ticket: Ticket) -> bool:
@@ -296,25 +277,16 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         """The next that is tried alone; when all were, what was held back is sent."""
         if self._suspects:
             worker, order = self._suspects.first
-            if all(ticket.order is not order for ticket in self._tickets.values()):
-                self._submit(worker, order)
+            if not self._tickets.is_under_way(order):
+                self._tickets.send(worker, order)
             return
         held = [worker for worker in self.workers.values() if worker.is_held]
         for worker in held:
             worker.is_held = False
-        self._send_all(held)
-
-    def _send_all(self, workers: list[RemoteWorker]) -> None:
-        """Send the orders of workers that are not under way, those first in line first."""
-        under_way = {id(ticket.order) for ticket in self._tickets.values()}
-        for place in range(max((len(worker.orders) for worker in workers), default=0)):
-            for worker in workers:
-                if place < len(worker.orders) and id(worker.orders[place]) not in under_way:
-                    self._submit(worker, worker.orders[place])
+        self._tickets.send_missing(held)
 
     def _drop(self, worker: RemoteWorker) -> None:
-        for number in [n for n, ticket in self._tickets.items() if ticket.worker is worker]:
-            self._tickets.pop(number).withdraw()
+        self._tickets.withdraw_from(worker)
         self._suspects.forget_worker(worker)
         self._try_next()
 
@@ -324,7 +296,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         """Give a worker a seat, if there is one, and have it get ready there."""
         self._seating.seat(worker)
         if worker.seat is not None:
-            self._submit(worker, None)
+            self._tickets.send(worker, None)
 
     def _reseat(self) -> None:
         """There are other seats: those come first who have none, then those who share one."""
@@ -332,7 +304,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         homeless = [worker for worker in self.workers.values() if worker.seat is None]
         for worker in homeless:
             self._seat(worker)
-        self._send_all([worker for worker in homeless if not worker.is_held])
+        self._tickets.send_missing([worker for worker in homeless if not worker.is_held])
         self._try_next()
         for worker in [one for one in self._seating.crowded if not one.is_leaving]:
             if self._seating.free:
