@@ -12,7 +12,7 @@ import pytest
 import aptmc
 from aptmc.cli import main, named_backend
 from aptmc.cli.command import FAILED, GOOD, INTERRUPTED, MISUSED
-from aptmc.cli.ending import tell_result
+from aptmc.cli.tell_result import tell_result
 from aptmc.errors import StopReason
 from tests.support import seen
 

@@ -205,6 +205,8 @@ class StoreContract:
             for place in range(WIDTH):
                 column = filled.store.column("state", place, chain)
                 assert column.tolist() == draws.state[:, place].tolist()
+            stretch = filled.store.column("state", slice(0, 2), chain)
+            assert stretch.tolist() == draws.state[:, :2].tolist()
 
     def test_the_kinds_of_columns_are_told(self, store):
         kinds = store.column_kinds()

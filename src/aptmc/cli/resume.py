@@ -28,9 +28,9 @@ def add_options(parser: ArgumentParser) -> None:
 
 def resume(options: Namespace) -> int:
     """Sample on, and print the run as a whole."""
-    from aptmc.cli.ending import tell_result
     from aptmc.cli.named_backend import find_backend
     from aptmc.cli.named_problem import find_problem
+    from aptmc.cli.tell_result import tell_result
 
     result = aptmc.resume(
         options.store,

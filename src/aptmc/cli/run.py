@@ -45,9 +45,9 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Sample, and print what came of it."""
-    from aptmc.cli.ending import tell_result
     from aptmc.cli.named_backend import find_backend
     from aptmc.cli.named_problem import find_problem
+    from aptmc.cli.tell_result import tell_result
 
     problem = find_problem(options.problem)
     ladder = "auto" if options.coldest is None else aptmc.Ladder.auto(coldest=options.coldest)

@@ -126,8 +126,8 @@ class Store(ABC):
         """Let go of files and locks: nobody writes here any longer."""
 
     @abstractmethod
-    def column(self, name: str, place: int | None, chain: int) -> npt.NDArray[Any]:
-        """One column of the draws of a chain, or one place of it."""
+    def column(self, name: str, place: int | slice | None, chain: int) -> npt.NDArray[Any]:
+        """One column of the draws of a chain; of the state, one place or a stretch of them."""
 
     @abstractmethod
     def column_kinds(self) -> dict[str, str]:

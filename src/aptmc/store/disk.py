@@ -243,7 +243,7 @@ class DiskStore(Store):
             yield Rows(block["chain"], Draws(*(block[field] for field in Draws._fields)))
 
     @override
-    def column(self, name: str, place: int | None, chain: int) -> npt.NDArray[Any]:
+    def column(self, name: str, place: int | slice | None, chain: int) -> npt.NDArray[Any]:
         pieces = []
         for block in self.tables["draws"].blocks(["chain", name], self.damage):
             mine = block[name][block["chain"] == chain]

@@ -76,9 +76,10 @@ class MemoryStore(Store):
         return [self._pieces[chain][0] for chain in chains]
 
     @override
-    def column(self, name: str, place: int | None, chain: int) -> npt.NDArray[Any]:
+    def column(self, name: str, place: int | slice | None, chain: int) -> npt.NDArray[Any]:
         pieces = [getattr(draws, name) for draws in self._pieces.get(chain, [])]
-        values = np.concatenate(pieces or [getattr(no_draws(1 + (place or 0)), name)])
+        width = place.stop if isinstance(place, slice) else 1 + (place or 0)
+        values = np.concatenate(pieces or [getattr(no_draws(width), name)])
         return values if place is None else values[:, place]
 
     @override

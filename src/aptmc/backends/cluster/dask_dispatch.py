@@ -49,6 +49,11 @@ class DaskDispatch(Dispatch):
         self._begin(self._keep_looking())
 
     @override
+    def is_complete(self) -> bool:
+        """Always: others may join later, and nobody knows when."""
+        return True
+
+    @override
     def seats(self) -> list[Seat]:
         """One for each thread of each worker."""
         return [seat for seats in list(self._seats.values()) for seat in seats]
@@ -70,6 +75,11 @@ class DaskDispatch(Dispatch):
         """Nobody is sent there for a while: the scheduler may not have heard of it as yet."""
         if self._seats.pop(home.address, None) is not None:
             self._shunned[home.address] = LOOKS_AWAY
+
+    @override
+    def interrupt(self, seat: Seat) -> bool:
+        """Never: a thread cannot be ended."""
+        return False
 
     @override
     def close(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import suppress
 from functools import partial
 from typing import Any, final
 
@@ -12,6 +11,7 @@ from typing_extensions import override
 
 from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
+from aptmc.backends.cluster.executors import end, workers_of
 from aptmc.backends.cluster.task import Task, perform
 from aptmc.backends.workers.grouping import Ahead, Group, Grouping
 from aptmc.backends.workers.workforce import MOST_DEATHS
@@ -57,7 +57,7 @@ class Futures(ClusterBackend):
                 f"got {executor!r}"
             )
         if workers is None:
-            workers = getattr(executor, "_max_workers", None)
+            workers = workers_of(executor)
             if workers is None:
                 raise InputError("say how many workers the executor has: workers=4, say")
         self.processors = whole_number("workers", workers)
@@ -89,6 +89,12 @@ class FuturesDispatch(Dispatch):
         """Make the executor, if a function was given that makes one."""
         self._begin()
 
+    @override
+    def is_complete(self) -> bool:
+        """Always: an executor says nothing of its workers."""
+        return True
+
+    @override
     def seats(self) -> list[Seat]:
         """As many as there are workers. Whoever is free computes what was submitted first."""
         return self._seats
@@ -116,14 +122,19 @@ class FuturesDispatch(Dispatch):
                 "function that makes the executor, aptmc.Futures(lambda: ..., workers), and "
                 "another one is made when that happens"
             )
-        _end(home)
+        end(home)
         self._begin()
+
+    @override
+    def interrupt(self, seat: Seat) -> bool:
+        """Never: an executor has no way to end a call."""
+        return False
 
     @override
     def close(self) -> None:
         """End the executor, if it was made here; one of the user goes on."""
         if self._make is not None and self._executor is not None:
-            _end(self._executor)
+            end(self._executor)
 
     def _begin(self) -> None:
         if self._make is not None:
@@ -146,20 +157,6 @@ def _tell(done: Done, future: Future[bytes]) -> None:
         done(Interrupted())
     except BaseException as error:
         done(error)
-
-
-def _end(executor: Any) -> None:
-    """End an executor that is ours, without waiting for what it computes."""
-    processes = list((getattr(executor, "_processes", None) or {}).values())
-    with suppress(Exception):
-        try:
-            executor.shutdown(wait=False, kill_workers=True)  # loky
-        except TypeError:
-            executor.shutdown(wait=False, cancel_futures=True)
-    # Python waits for the processes of a pool before it exits, and a move may take hours.
-    for process in processes:
-        with suppress(Exception):
-            process.kill()
 
 
 def _nothing() -> None:
