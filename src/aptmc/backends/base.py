@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import final
+
+from typing_extensions import override
 
 from aptmc.session.control import Control
 from aptmc.session.session import Session, Usage
@@ -32,12 +34,13 @@ class LoopEngine(Engine):
         self._run = run
         self._left = budget
 
+    @override
     def run(self, session: Session, budget: float) -> Usage:
-        """Compute moves until this part of the budget is spent."""
         usage = self._run(session, budget)
         self._left -= usage.elapsed
         return usage
 
+    @override
     def left(self) -> float:
         """The budget without what the phases before have spent."""
         return self._left
@@ -58,8 +61,18 @@ class Backend(ABC):
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Compute moves until the budget is spent or `control` says stop."""
 
-    @contextmanager
-    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
+    @abstractmethod
+    def open(
+        self, session: Session, budget: float, control: Control
+    ) -> AbstractContextManager[Engine]:
         """Make ready to run this session, and others of the same problem and kind of kernel."""
+
+
+class LoopBackend(Backend):
+    """A backend that computes in this process and is always ready."""
+
+    @contextmanager
+    @override
+    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
         with control.signals(interrupt=True):
             yield LoopEngine(partial(self.run, control=control), budget)

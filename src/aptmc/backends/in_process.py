@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from aptmc.backends.base import Backend
+from aptmc.backends.base import LoopBackend
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import RunFailed, StopReason
 from aptmc.record.record import NOBODY
@@ -15,7 +15,7 @@ from aptmc.session.session import Overhead, Session, Usage
 
 
 @final
-class InProcess(Backend):
+class InProcess(LoopBackend):
     """Compute moves one after the other in the caller's process.
 
     A move that is under way when the budget ends is finished, but does not count: what a budget

@@ -93,7 +93,7 @@ def live_state_of(run: Run) -> LiveState:
 
 
 def with_status(live: LiveState, status: Status) -> LiveState:
-    """The same with what the run has told since."""
+    """The same run with what its status file has told since the last checkpoint."""
     live = live._replace(
         workers=status.workers,
         round=status.round,

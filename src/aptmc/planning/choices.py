@@ -53,7 +53,7 @@ def usual(pilot: Pilot, request: PlanRequest, processors: int) -> Choice:
 
 
 def changes(pilot: Pilot, request: PlanRequest, processors: int) -> Iterator[Change]:
-    """What is tried, one after the other."""
+    """Changes of a choice that are worth a try, one after the other."""
     if pilot.ladder.kind == "powers":
         yield _by_rungs
     if request.chains_per_rung is None:

@@ -77,7 +77,7 @@ class Sketch:
         self._heard = 0
 
     def effective_draws(self) -> float:
-        """Of the parameter that has the fewest."""
+        """Effective draws of the parameter that has the fewest; NaN if there are too few."""
         chains = [np.concatenate(pieces) for pieces in self._rows.values() if pieces]
         chains = [rows for rows in chains if len(rows) >= 16]
         if not chains:

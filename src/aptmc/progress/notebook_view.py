@@ -15,7 +15,7 @@ from aptmc.progress.words import duration_text
 
 @final
 class NotebookView(View):
-    """The same picture in the output of a cell."""
+    """A picture in the output of a cell, which changes in its place."""
 
     period = 1.0
 

@@ -9,7 +9,9 @@ from typing_extensions import override
 from aptmc.backends.cluster.dispatch import Dispatch
 from aptmc.backends.cluster.remote_workforce import RemoteWorkforce
 from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
+from aptmc.backends.workers.trials import ComputeTimed
 from aptmc.session.session import Session
+from aptmc.session.units import Units
 
 
 class ClusterBackend(WorkforceBackend):
@@ -20,6 +22,10 @@ class ClusterBackend(WorkforceBackend):
     @abstractmethod
     def dispatch(self) -> Dispatch:
         """The engine, made ready to be spoken to during one run."""
+
+    @override
+    def units(self, session: Session, compute: ComputeTimed) -> Units:
+        return self.grouping.units(session, compute)
 
     @override
     def workforce(self, session: Session) -> RemoteWorkforce:

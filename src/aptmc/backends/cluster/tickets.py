@@ -74,7 +74,7 @@ class Tickets:
             self.under_way.pop(number).withdraw()
 
     def withdraw_all(self) -> None:
-        """The same for everybody."""
+        """Have nothing computed any longer, by anybody."""
         for ticket in self.under_way.values():
             ticket.withdraw()
         self.under_way.clear()

@@ -155,6 +155,24 @@ class LocalWorkforce(Workforce[LocalWorker]):
         self._woken.close()
         self._waker.close()
 
+    @override
+    def check_growth(self) -> None:
+        """Allow it: this machine has a place for any number of processes."""
+
+    @override
+    def retire(self, worker: LocalWorker) -> None:
+        """Nothing: nobody takes the place of a process that was dismissed."""
+
+    @override
+    def vacancies(self) -> int:
+        """None: nobody joins by himself."""
+        return 0
+
+    @override
+    def crowded(self) -> list[LocalWorker]:
+        """Nobody: each has a process of its own."""
+        return []
+
     # --- the fork server ------------------------------------------------------------------------
 
     def _start_fork_server(self) -> ForkServerLink:

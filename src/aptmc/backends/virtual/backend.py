@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from aptmc.backends.base import Backend
+from aptmc.backends.base import LoopBackend
 from aptmc.backends.virtual.loop import (
     A_HOLD_TIME,
     AN_EXCHANGE,
@@ -46,7 +46,7 @@ MOST_COMPLETIONS = 1 << 40
 
 
 @final
-class VirtualTime(Backend):
+class VirtualTime(LoopBackend):
     """A simulated machine. Results are exact and repeatable: no clock is read.
 
     The whole loop runs compiled when the problem and `hold` do.
