@@ -23,9 +23,9 @@ from scipy import stats
 
 import aptmc
 from aptmc import plots
-from aptmc.cli.watching import Look
+from aptmc.cli.look import Look
 from aptmc.models import lotka_volterra as model
-from aptmc.progress.views import picture
+from aptmc.progress.picture import picture
 from experiments import drawing
 
 FOLDER = Path("docs/figures")
@@ -112,7 +112,6 @@ def slow_problem(flag: Path) -> aptmc.Abc:
 
 def draw_live_view(folder: Path) -> None:
     """What a terminal shows, taken from outside as `aptmc watch` does."""
-    from rich._export_format import CONSOLE_SVG_FORMAT
     from rich.console import Console
 
     with tempfile.TemporaryDirectory() as temporary:
@@ -135,9 +134,9 @@ def draw_live_view(folder: Path) -> None:
             live = Look(store).live
     console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True)
     console.print(picture(live))
+    text = console.export_svg(title="aptmc watch run.zarr")
     # Fonts from elsewhere would be requests that leave the page.
-    form = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
-    text = console.export_svg(title="aptmc watch run.zarr", code_format=form)
+    text = re.sub(r"@font-face \{.*?\}", "", text, flags=re.DOTALL)
     lines = [line.rstrip() for line in text.splitlines()]
     (folder / "live_view.svg").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

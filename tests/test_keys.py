@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aptmc
+from aptmc import keys
 from aptmc.keys import EXCHANGE, HOLD, MOVE, START, Key, Purpose, check_seed, open_streams, rewind
 
 Use = Callable[[np.random.Generator], Any]
@@ -144,3 +145,35 @@ def test_what_is_no_seed_is_refused(seed: Any) -> None:
         check_seed(seed)
     assert repr(seed) in str(refusal.value)
     assert "use seed=1" in str(refusal.value)
+
+
+# --- numpy's memory -----------------------------------------------------------------------------
+
+
+@given(USES, st.integers(0, 2**40), st.integers(0, 2**62))
+def test_what_is_known_of_numpys_memory_is_what_its_public_state_says(uses, chain, number):
+    streams = open_streams(1)
+    for use in uses:
+        use(streams.generator)
+    state, dial = streams.generator.bit_generator.state, streams.dial
+    assert dial.counter.tolist() == state["state"]["counter"].tolist()
+    assert dial.position[keys.BUFFER_POSITION] == state["buffer_pos"]
+    assert dial.position[keys.HAS_HALF_WORD] == state["has_uint32"]
+    rewind(dial, HOLD, chain, number)
+    fresh = Key(1, chain, number, HOLD).generator().bit_generator.state
+    state = streams.generator.bit_generator.state
+    assert {name: np.array(value).tolist() for name, value in state["state"].items()} == {
+        name: np.array(value).tolist() for name, value in fresh["state"].items()
+    }
+    for name in ("bit_generator", "buffer_pos", "has_uint32"):
+        assert state[name] == fresh[name]
+
+
+def test_a_numpy_that_keeps_it_elsewhere_is_refused(monkeypatch):
+    def rewind_elsewhere(dial, purpose, chain, number):
+        dial.counter[:] = 0, number, chain, purpose
+        dial.position[keys.BUFFER_POSITION + 1] = 4
+
+    monkeypatch.setattr(keys, "rewind", rewind_elsewhere)
+    with pytest.raises(aptmc.AptmcError, match="stores Philox in a way that aptmc does not know"):
+        open_streams(1)

@@ -28,12 +28,12 @@ class Clock(ABC):
 
     @abstractmethod
     def now(self) -> float:
-        """The time now. Never goes back."""
+        """The time now, which never goes back."""
 
 
 @final
 class WallClock(Clock):
-    """The machine's monotonic clock."""
+    """The machine's monotonic clock, which nobody can set."""
 
     def now(self) -> float:
         """Seconds since an arbitrary moment."""
@@ -84,7 +84,7 @@ def duration(value: float | int | str, name: str = "budget") -> float:
 
 
 def pause(seconds: float) -> None:
-    """Do nothing for a while."""
+    """Sleep for so many seconds."""
     time.sleep(seconds)
 
 

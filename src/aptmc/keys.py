@@ -22,7 +22,7 @@ from aptmc.errors import AptmcError, InputError
 
 
 class Purpose(IntEnum):
-    """What a stream is used for."""
+    """What a stream of random numbers is used for; no two purposes share numbers."""
 
     MOVE = 0
     HOLD = 1
@@ -39,6 +39,15 @@ MOVE, HOLD, EXCHANGE, START, REJECTION, PILOT, WARMUP, DEADLINE = (
     int(purpose) for purpose in Purpose
 )
 
+
+# Where numpy keeps what in the memory of a Philox generator. `BitGenerator.ctypes` is public and
+# gives the address; what stands there is not. It is known here and nowhere else: `open_streams`
+# refuses a numpy that lays it out differently, and `tests/test_keys.py` compares it with `state`.
+# A struct: pointers to counter and key, int buffer_pos, buffer[4], int has_uint32, uint32.
+COUNTER_POINTER, COUNTER_WORDS = 0, 4  # in bytes; words of 64 bits
+STRUCT_HALF_WORDS = 16
+BUFFER_POSITION, HAS_HALF_WORD = 4, 14  # half words of 32 bits
+BUFFER_USED_UP = 4  # so many words are in the buffer
 
 EPOCH_BITS = 40  # so many numbers are there in each phase of a run
 
@@ -96,13 +105,11 @@ def new_seed() -> int:
 def open_streams(seed: int) -> Streams:
     """Open the streams of a run for use by one thread."""
     bit_generator = np.random.Philox(key=_philox_key(seed))
-    # numpy's struct: pointers to counter and key, int buffer_pos, buffer[4], int has_uint32.
-    # Writing there avoids the slow `state` property and works from compiled code; the check below
-    # refuses a numpy that lays it out differently.
+    # Writing there avoids the slow `state` property and works from compiled code.
     address = bit_generator.ctypes.state_address
-    pointer = ctypes.c_uint64.from_address(address).value
-    counter = np.ctypeslib.as_array((ctypes.c_uint64 * 4).from_address(pointer))
-    position = np.ctypeslib.as_array((ctypes.c_uint32 * 16).from_address(address))
+    pointer = ctypes.c_uint64.from_address(address + COUNTER_POINTER).value
+    counter = np.ctypeslib.as_array((ctypes.c_uint64 * COUNTER_WORDS).from_address(pointer))
+    position = np.ctypeslib.as_array((ctypes.c_uint32 * STRUCT_HALF_WORDS).from_address(address))
     streams = Streams(np.random.Generator(bit_generator), Dial(counter, position))
     streams.generator.random(3, dtype=np.float32)
     rewind(streams.dial, 5, 6, 7)
@@ -122,8 +129,8 @@ def rewind(dial: Dial, purpose: int, chain: int, number: int) -> None:
     dial.counter[1] = number
     dial.counter[2] = chain
     dial.counter[3] = purpose
-    dial.position[4] = 4  # buffer_pos: the buffer of four words is used up
-    dial.position[14] = 0  # has_uint32: no half word is left over
+    dial.position[BUFFER_POSITION] = BUFFER_USED_UP
+    dial.position[HAS_HALF_WORD] = 0  # none is left over
 
 
 def _philox_key(seed: int) -> Words:

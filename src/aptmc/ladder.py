@@ -120,7 +120,7 @@ class Ladder:
 
     @property
     def rungs(self) -> int:
-        """How many rungs there are."""
+        """How many rungs the ladder has, the coldest included."""
         return len(self.levels)
 
     def level_array(self) -> Floats:
@@ -171,7 +171,7 @@ class AutoLadder:
 
     @property
     def range(self) -> tuple[int, int]:
-        """The fewest and the most rungs."""
+        """The fewest and the most rungs that the warm-up may choose."""
         return (self.rungs, self.rungs) if self.rungs is not None else (2, self.most_rungs)
 
 

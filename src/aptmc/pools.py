@@ -24,7 +24,7 @@ class Layout(NamedTuple):
 
     @property
     def pools(self) -> int:
-        """How many pools there are."""
+        """How many pools the chains are in."""
         return int(self.pool.max()) + 1
 
     def waiting_at_deadlines(self) -> Integers:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import os
-from pathlib import Path
 
-CGROUP = Path("/sys/fs/cgroup/cpu.max")
+from aptmc.errors import InputError
+
+MOST = "LOKY_MAX_CPU_COUNT"
 
 
-def processors_available(cgroup: Path = CGROUP) -> int:
-    """How many processors this process may use, its share of a container's quota included.
+def processors_available() -> int:
+    """How many processors this process may use.
 
-    Not every system can tell those that it may use from all.
+    Those that it is kept to, its share of a container's quota of time (cgroups of either version),
+    and the variable LOKY_MAX_CPU_COUNT count: the least of them.
     """
-    allowed = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    )
-    return max(1, min(allowed, _quota(cgroup)))
+    import loky
 
-
-def _quota(cgroup: Path) -> int:
-    """Processors that a container's quota of time is worth; very many if there is none."""
     try:
-        quota, period = cgroup.read_text(encoding="ascii").split()
-        return math.ceil(int(quota) / int(period))
-    except (OSError, ValueError, ZeroDivisionError):  # no quota, or a system that has no such file
-        return 1 << 30
+        return int(loky.cpu_count())
+    except ValueError as error:
+        if MOST not in os.environ:
+            raise
+        raise InputError(
+            f"the variable {MOST} must be a whole number, got {os.environ[MOST]!r}: "
+            f"use {MOST}=4, say, or unset it"
+        ) from error

@@ -34,11 +34,11 @@ class Accepted(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Share of simulations that hit."""
+        """The share of simulations that came within the tolerance."""
         return self.distance.size / self.simulations
 
     def series(self, name: str) -> Floats:
-        """One parameter's draws."""
+        """The draws of one parameter, by name."""
         return self.theta[:, self.names.index(name)]
 
 

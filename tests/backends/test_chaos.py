@@ -11,7 +11,7 @@ from collections import deque
 import numpy as np
 import pytest
 
-from aptmc.backends.processes.workforce import LocalWorkforce
+from aptmc.backends.processes.local_workforce import LocalWorkforce
 from aptmc.errors import RunFailed
 from aptmc.record.event_log import COMPLETED, Events
 from tests.support.chaos import (

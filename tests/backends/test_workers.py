@@ -16,7 +16,7 @@ import pytest
 
 import aptmc
 from aptmc.backends.processes.fork_server import pack
-from aptmc.backends.processes.workforce import LocalWorkforce
+from aptmc.backends.processes.local_workforce import LocalWorkforce
 from aptmc.backends.workers.wire import Wire
 from aptmc.clock import WallClock
 from aptmc.errors import StopReason
@@ -118,8 +118,8 @@ def test_a_reply_and_the_death_of_the_fork_server_may_come_together():
         listen()  # there is nothing more to hear: from now on, first come, first heard
         workforce.order(worker, order)
         eventually(lambda: worker.connection.poll(0))
-        workforce._popen.kill()
-        eventually(lambda: select([workforce._fork_server], [], [], 0.0)[0])
+        workforce._fork_server.process.kill()
+        eventually(lambda: select([workforce._fork_server.socket], [], [], 0.0)[0])
         ((successor, first),) = listen()
         heard.clear()
         workforce.order(successor, order)

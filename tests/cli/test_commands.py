@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 import aptmc
+from aptmc import clock
 from aptmc.__about__ import __version__
-from aptmc.cli import main, watching
-from aptmc.cli.main import DIFFERENT, FAILED, GOOD, INTERRUPTED, MISUSED
+from aptmc.cli import look, main
+from aptmc.cli.command import DIFFERENT, FAILED, GOOD, INTERRUPTED, MISUSED
 from aptmc.clock import time_of_day
 from aptmc.errors import StopReason
 from aptmc.sampling.replaying import Replay
@@ -139,14 +140,14 @@ def test_watching_goes_on_until_the_run_ends(
     store: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     run, waited = running_store(store, monkeypatch), []
-    monkeypatch.setattr(watching, "being_written", lambda _: True)
+    monkeypatch.setattr(look, "being_written", lambda _: True)
 
     def pause(seconds: float) -> None:
         waited.append(seconds)
         if len(waited) == 3:
             run._usage = run._usage._replace(stopped=StopReason.INTERRUPTED)
 
-    monkeypatch.setattr(watching, "pause", pause)
+    monkeypatch.setattr(clock, "pause", pause)
     assert main(["watch", store]) == GOOD
     lines = capsys.readouterr().out.splitlines()
     assert len(waited) == 3

@@ -14,8 +14,8 @@ from scipy import stats
 
 import aptmc
 from aptmc.__about__ import __version__
-from aptmc.cli import doctor, main, reproducing
-from aptmc.cli.main import FAILED, GOOD, MISUSED
+from aptmc.cli import machine_test, main, reproduce
+from aptmc.cli.command import FAILED, GOOD, MISUSED
 from tests.support import seen
 
 Captured = pytest.CaptureFixture[str]
@@ -108,7 +108,7 @@ def test_the_doctor_tells_right_from_wrong(
 
 
 def test_the_doctor_finds_compiled_code_in_order() -> None:
-    finding = doctor.examined("compiled", 20_000.0, 5.0, aptmc.VirtualTime(2))
+    finding = machine_test.examined("compiled", 20_000.0, 5.0, aptmc.VirtualTime(2))
     assert finding.is_good, finding
     assert finding.numbers["moves per second"] > 1000
 
@@ -120,7 +120,7 @@ def test_a_machine_too_slow_for_the_doctor_is_told_what_to_do(
         raise aptmc.RunFailed("the budget was spent before the workers were ready")
 
     monkeypatch.setattr(aptmc, "sample", fail, raising=False)
-    finding = doctor.examined("workers", 1.0, "2 ms", aptmc.Processes(2))
+    finding = machine_test.examined("workers", 1.0, "2 ms", aptmc.Processes(2))
     assert finding.verdict == (
         "FAILED: the budget was spent before the workers were ready. Perhaps this machine is slow "
         "or busy: aptmc doctor --seconds 60"
@@ -130,7 +130,7 @@ def test_a_machine_too_slow_for_the_doctor_is_told_what_to_do(
 def test_the_paper_is_reproduced_in_a_checkout_only(
     monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    monkeypatch.setattr(reproducing.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(reproduce.importlib.util, "find_spec", lambda _: None)
     assert main(["reproduce", "gamma"]) == MISUSED
     assert "clone it, and call aptmc reproduce from there" in capsys.readouterr().err
 
@@ -145,7 +145,7 @@ def test_experiments_run_one_after_the_other(
         called.append(command[1:])
         return Namespace(returncode=codes[len(called) - 1])
 
-    monkeypatch.setattr(reproducing.subprocess, "run", call)
+    monkeypatch.setattr(reproduce.subprocess, "run", call)
     assert main(["reproduce", "gamma", "--scale", "0.5"]) == expected
     assert called[0] == ["-m", "experiments.gamma_mixture", "bias", "--scale", "0.5"]
     assert len(called) == len(codes)

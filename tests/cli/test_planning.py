@@ -8,7 +8,7 @@ import pytest
 
 import aptmc
 from aptmc.cli import main
-from aptmc.cli.main import GOOD, MISUSED
+from aptmc.cli.command import GOOD, MISUSED
 from tests.support import seen
 
 QUICK = ["--effort", "2000"]

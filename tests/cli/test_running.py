@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import aptmc
-from aptmc.cli import main, running, stored_runs
-from aptmc.cli.main import FAILED, GOOD, INTERRUPTED, MISUSED
+from aptmc.cli import main, named_backend
+from aptmc.cli.command import FAILED, GOOD, INTERRUPTED, MISUSED
+from aptmc.cli.tell_result import tell_result
 from aptmc.errors import StopReason
 from tests.support import seen
 
@@ -110,7 +111,7 @@ def test_an_interrupted_run_has_an_exit_code_of_its_own(
     run = seen.sample()
     run._usage = run._usage._replace(stopped=StopReason.INTERRUPTED)
     options = Namespace(json=False, report=None)
-    assert running._finish(run, options) == INTERRUPTED
+    assert tell_result(run, options) == INTERRUPTED
     assert "mean" in capsys.readouterr().out
 
 
@@ -118,7 +119,7 @@ def test_an_interruption_at_any_other_time_too(monkeypatch: pytest.MonkeyPatch) 
     def interrupt(_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(stored_runs, "summary", interrupt)
+    monkeypatch.setattr(aptmc, "open", interrupt, raising=False)
     assert main(["summary", "run.zarr"]) == INTERRUPTED
 
 
@@ -136,8 +137,8 @@ def test_a_cluster_can_be_named(
     on: str, workers: int | None, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("Processes", "Dask", "Ray"):
-        monkeypatch.setattr(running, name, lambda *given, name=name: (name, *given))
-    assert running._who(Namespace(on=on, workers=workers)) == expected
+        monkeypatch.setattr(named_backend, name, lambda *given, name=name: (name, *given))
+    assert named_backend.find_backend(Namespace(on=on, workers=workers)) == expected
 
 
 @pytest.mark.parametrize("on", ["dask", "slurm", ""])

@@ -10,7 +10,7 @@ import pytest
 
 import aptmc
 from aptmc.cli import main
-from aptmc.cli.main import GOOD
+from aptmc.cli.command import GOOD
 
 SOURCE = """
 from scipy import stats

@@ -11,7 +11,9 @@ from scipy import integrate, special, stats
 
 import aptmc
 from aptmc.diagnostics import log_evidence
-from aptmc.diagnostics.evidence import BLOCKS, Evidence, _hyperbolic
+from aptmc.diagnostics.evidence import Evidence
+from aptmc.diagnostics.evidence_steps import hyperbolic
+from aptmc.diagnostics.likelihoods import BLOCKS
 from tests.support.statistical import standard_errors_off
 
 # Ten observations with mean 1.3 and variance 1 of N(x, 1), and the prior N(0, 10 ** 2).
@@ -156,7 +158,7 @@ def test_a_likelihood_that_says_nothing():
 
 @pytest.mark.parametrize(("low", "high"), [(9.0, 0.01), (2.0, 1.998), (1.0, 1.0), (0.1, 3.0)])
 def test_the_rule_is_exact_for_hyperbolas(low, high):
-    correction, by_low, by_high = _hyperbolic(low, high)
+    correction, by_low, by_high = hyperbolic(low, high)
     ratio, step = math.sqrt(low / high), 0.7
     if ratio != 1.0:
         # -k / (power + c), with these slopes at power 0 and at the step
@@ -167,8 +169,8 @@ def test_the_rule_is_exact_for_hyperbolas(low, high):
         assert trapezoid + step**2 * correction == pytest.approx(area, rel=1e-6)
     change = 1e-5
     by_difference = (
-        (_hyperbolic(low + change, high)[0] - _hyperbolic(low - change, high)[0]) / (2 * change),
-        (_hyperbolic(low, high + change)[0] - _hyperbolic(low, high - change)[0]) / (2 * change),
+        (hyperbolic(low + change, high)[0] - hyperbolic(low - change, high)[0]) / (2 * change),
+        (hyperbolic(low, high + change)[0] - hyperbolic(low, high - change)[0]) / (2 * change),
     )
     assert (by_low, by_high) == pytest.approx(by_difference, rel=1e-3)
 

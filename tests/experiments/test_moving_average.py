@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from aptmc.models import moving_average as model
+from aptmc.models.moving_average.autocovariance_density import inverse_transform
 from experiments.moving_average.convergence import (
     AUTOCOVARIANCES,
     VALUES,
@@ -83,7 +84,7 @@ def test_autocovariances_have_the_density_of_the_transform():
     radii = np.linspace(0.0, 60.0, 601)
     angles = np.pi * np.arange(32) / 32
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
-    heights = model._inverse_transform(theta[np.newaxis], directions, radii, radii[np.newaxis])
+    heights = inverse_transform(theta[np.newaxis], directions, radii, radii[np.newaxis])
     density = heights[0, 0] * (np.pi / 32) * 0.1 / (2.0 * np.pi**2)
     expected = 100_000 * density * np.pi * 0.1**2
     # The density is nearly flat over the disc; 5 standard errors beside 2 % for the curvature.

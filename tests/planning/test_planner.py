@@ -14,7 +14,8 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.planning.choices import Wishes
+from aptmc.planning.choices import PlanRequest
+from aptmc.planning.coordinators import Coordinators
 from aptmc.planning.effective import effective_draws
 from aptmc.planning.flow import flow
 from aptmc.planning.pilot import pilot_of
@@ -105,8 +106,10 @@ def test_a_planner_that_knows_no_rungs_would_be_noticed(pilot, measured, workers
     known = pilot_of(pilot)
     pooled = np.concatenate(known.hold)
     wrong = known._replace(hold=[pooled] * LADDER.rungs, transitions=None)
-    wishes = Wishes(cost=COST, chains_per_rung=CHAINS_PER_RUNG[workers], every=EVERY, effort=EFFORT)
-    assert not is_right(Planner(wrong, wishes).best(workers), measured[workers])
+    request = PlanRequest(
+        cost=COST, chains_per_rung=CHAINS_PER_RUNG[workers], every=EVERY, effort=EFFORT
+    )
+    assert not is_right(Planner(wrong, request).best(workers), measured[workers])
 
 
 @pytest.mark.parametrize("workers", [16, 64])
@@ -163,8 +166,8 @@ def test_without_a_cost_there_is_no_limit(steady):
 
 def test_several_coordinators_have_a_warmup_each(steady):
     known = pilot_of(steady)._replace(warmup_moves=1000)
-    planner = Planner(known, Wishes(cost=0.1, latency=0.0, effort=EFFORT))
-    alone, several = planner.best(20), planner.with_several_coordinators(20)
+    planner = Planner(known, PlanRequest(cost=0.1, latency=0.0, effort=EFFORT))
+    alone, several = planner.best(20), Coordinators(planner).side_by_side(20)
     part = planner.best(20 // several.coordinators)
     assert several.warmup == part.warmup > 0.0
     assert several.ess_per_hour == pytest.approx(several.coordinators * part.ess_per_hour)
@@ -175,16 +178,16 @@ def test_several_coordinators_have_a_warmup_each(steady):
 def test_worker_processes_group_short_moves_and_queue_them(steady):
     short = [0.8e-3 * times for times in pilot_of(steady).hold]
     known = pilot_of(steady)._replace(time_unit="s", hold=short)
-    planner = Planner(known, Wishes(cost=1e-4, latency=1e-4))
+    planner = Planner(known, PlanRequest(cost=1e-4, latency=1e-4))
     assert set(planner.steps(2)) == {6}  # so that a move lasts about 5 ms
     assert set(planner.steps(100)) == {31}  # 25 ms
     assert planner.ahead(2, 6) == 1
     assert planner.ahead(2, 5) == 0  # too few chains
     assert planner.ahead(100, 1000) == 0  # they last for long enough
-    assert planner.saturation is None
-    plain = Planner(known, Wishes(cost=1e-4, latency=0.0, group=False, ahead=0))
+    assert Coordinators(planner).saturation is None
+    plain = Planner(known, PlanRequest(cost=1e-4, latency=0.0, group=False, ahead=0))
     assert set(plain.steps(100)) == {1}
-    assert plain.saturation == 8
+    assert Coordinators(plain).saturation == 8
 
 
 # --- effective draws ----------------------------------------------------------------------------

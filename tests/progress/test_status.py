@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import aptmc
-from aptmc.cli.watching import Look
+from aptmc.cli.look import Look
 from aptmc.sampling import phases
 from aptmc.sampling.status import STATUS, read_status
 from aptmc.store import being_written

@@ -14,17 +14,11 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from aptmc.progress import LiveState, choose_view
-from aptmc.progress.views import (
-    LONG,
-    MOST_WORKERS,
-    LogView,
-    NotebookView,
-    TerminalView,
-    duration_text,
-    ladder_text,
-    one_line,
-    picture,
-)
+from aptmc.progress.log_view import LogView, one_line
+from aptmc.progress.notebook_view import NotebookView
+from aptmc.progress.picture import LONG, MOST_WORKERS, ladder_text, picture
+from aptmc.progress.terminal_view import TerminalView
+from aptmc.progress.words import duration_text
 from aptmc.session.control import WorkerStatus
 
 WORKERS = [

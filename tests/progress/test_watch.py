@@ -10,11 +10,11 @@ import pytest
 import aptmc
 from aptmc.progress import LiveState, View
 from aptmc.sampling import phases
-from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.control import Control, FixedProcessors, RunningProcessors
 from tests.support import seen
 from tests.support.virtual_workforce import SetClock
 
-CREW = RunningProcessors(0.0, np.zeros(1))
+CREW = FixedProcessors(0.0, np.zeros(1))
 
 
 class Album(View):

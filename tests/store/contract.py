@@ -195,6 +195,34 @@ class StoreContract:
         assert copy.draws(0, WIDTH).time.size == 0
         assert copy.events().time.size == 0
 
+    def test_a_column_of_a_chain_is_that_of_its_draws(self, filled):
+        filled.append([0, 1, 0, 2] * 5)
+        for chain in range(CHAINS):
+            draws = filled.store.draws(chain, WIDTH)
+            for name in Draws._fields[1:]:
+                column = filled.store.column(name, None, chain)
+                assert column.tolist() == getattr(draws, name).tolist()
+            for place in range(WIDTH):
+                column = filled.store.column("state", place, chain)
+                assert column.tolist() == draws.state[:, place].tolist()
+            stretch = filled.store.column("state", slice(0, 2), chain)
+            assert stretch.tolist() == draws.state[:, :2].tolist()
+
+    def test_the_kinds_of_columns_are_told(self, store):
+        kinds = store.column_kinds()
+        assert [np.dtype(kinds[name]) for name in Draws._fields] == TYPES
+        assert np.dtype(kinds["chain"]) == np.int32
+
+    def test_a_store_can_be_saved_and_closed_wherever_it_is(self, filled):
+        filled.append([0, 1] * 10, events=20)
+        filled.store.append_warmup(filled.store.draws(0, WIDTH), chain=0)
+        filled.store.save({"a note": 1}, {"numbers": np.arange(3)})
+        filled.store.save({"a note": 2}, {"numbers": np.arange(4)}, wait=False)
+        assert filled.is_in(filled.store)
+        assert filled.store.damage is None
+        filled.store.close()
+        assert filled.store.path is None or filled.store.path.is_dir()
+
     def test_the_comparison_that_these_tests_make_can_fail(self, filled):
         filled.append([0, 1] * 10, events=20)
         record, log = new_record(), empty_log(ROWS)

@@ -157,6 +157,15 @@ def test_only_settings_can_be_named(name):
         from_json({"made": name, "of": {}}, "setting")
 
 
+def test_settings_of_a_later_version_are_named():
+    with pytest.raises(aptmc.InputError, match="does not know, Hovering: open it with the version"):
+        from_json({"made": "Hovering", "of": {}}, "kernel")
+    later = to_json(aptmc.Ladder.powers(3))
+    later["of"]["colour"] = "blue"
+    with pytest.raises(aptmc.InputError, match=r"Ladder, says more than .* knows, colour: open it"):
+        from_json(later, "ladder")
+
+
 def test_values_that_no_setting_can_have_are_refused_as_always():
     text = to_json(aptmc.Ladder.powers(3))
     text["of"]["levels"] = {"tuple": [0.5, 1.0]}

@@ -29,6 +29,12 @@ class ScriptedDispatch(Dispatch):
     def start(self, changed, gone):
         self.changed, self.gone = changed, gone
 
+    def is_complete(self):
+        return True
+
+    def interrupt(self, seat):
+        return False
+
     def seats(self):
         return self.places
 

@@ -4,28 +4,45 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from typing import final
+
+from typing_extensions import override
 
 from aptmc.session.control import Control
 from aptmc.session.session import Session, Usage
 
 
-class Engine:
+class Engine(ABC):
     """A backend that is ready: it runs the phases of a run, one session after the other."""
+
+    @abstractmethod
+    def run(self, session: Session, budget: float) -> Usage:
+        """Compute moves until this part of the budget is spent."""
+
+    @abstractmethod
+    def left(self) -> float:
+        """What is left of the budget of the whole run, once all is ready."""
+
+
+@final
+class LoopEngine(Engine):
+    """The engine of a backend that is always ready: its own loop, once for each phase."""
 
     def __init__(self, run: Callable[[Session, float], Usage], budget: float) -> None:
         self._run = run
         self._left = budget
 
+    @override
     def run(self, session: Session, budget: float) -> Usage:
-        """Compute moves until this part of the budget is spent."""
         usage = self._run(session, budget)
         self._left -= usage.elapsed
         return usage
 
+    @override
     def left(self) -> float:
-        """What is left of the budget of the whole run, once all is ready."""
+        """The budget without what the phases before have spent."""
         return self._left
 
 
@@ -44,8 +61,18 @@ class Backend(ABC):
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Compute moves until the budget is spent or `control` says stop."""
 
-    @contextmanager
-    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
+    @abstractmethod
+    def open(
+        self, session: Session, budget: float, control: Control
+    ) -> AbstractContextManager[Engine]:
         """Make ready to run this session, and others of the same problem and kind of kernel."""
+
+
+class LoopBackend(Backend):
+    """A backend that computes in this process and is always ready."""
+
+    @contextmanager
+    @override
+    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
         with control.signals(interrupt=True):
-            yield Engine(partial(self.run, control=control), budget)
+            yield LoopEngine(partial(self.run, control=control), budget)

@@ -6,16 +6,16 @@ from typing import final
 
 import numpy as np
 
-from aptmc.backends.base import Backend
+from aptmc.backends.base import LoopBackend
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import RunFailed, StopReason
 from aptmc.record.record import NOBODY
-from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.session import Overhead, Session, Usage
 
 
 @final
-class InProcess(Backend):
+class InProcess(LoopBackend):
     """Compute moves one after the other in the caller's process.
 
     A move that is under way when the budget ends is finished, but does not count: what a budget
@@ -69,7 +69,7 @@ class InProcess(Backend):
                     # deadlines are many: hold times would depend on each other, which is biased.
                     origin += session.progress.exchange_seconds - exchanging
                     until = max(now, min(until, called + budget - origin))
-                control.serve(RunningProcessors(now - began, np.array([busy])))
+                control.serve(FixedProcessors(now - began, np.array([busy])))
                 if control.stopped is not None:
                     stopped = control.stopped
                     break

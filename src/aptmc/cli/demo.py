@@ -1,16 +1,11 @@
-"""The demonstration: predators and prey from ten numbers, and what the processors did meanwhile."""
+"""`aptmc demo`: predators and prey from ten numbers, and what the processors did meanwhile."""
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 
 import aptmc
-from aptmc.backends import Processes
-from aptmc.cli.main import GOOD
-from aptmc.clock import duration
-from aptmc.errors import RunFailed
-from aptmc.models import lotka_volterra as model
-from aptmc.result.run import Run
+from aptmc.cli.command import GOOD, Command
 
 TOLERANCE = 1.0  # the paper's
 # Of the budget: on a machine that has other things to do, a quarter may not lead down to there.
@@ -19,9 +14,31 @@ SHARE_BESIDE = 0.3  # of the budget, for the synchronous run
 # `python -m experiments.known_targets.references`
 REFERENCE = "Rejection, with forty million simulations, gave means of 0.920, 0.00848 and 0.926."
 
+WORDS = """\
+Infers how fast prey are born and eaten, and how fast their predators die, from ten counts: on all
+processors, with a live view. Then it lets everyone wait for the slowest for a while, as usual, and
+writes a report on both. Takes a minute and a half.
+
+examples:
+  aptmc demo
+  aptmc demo --budget 2min --workers 4
+"""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """How long, on how many processes, and where the report goes."""
+    parser.add_argument("--budget", default="60 s", help="for the anytime run (default: 60 s)")
+    parser.add_argument(
+        "--report", default="aptmc-demo.html", help="where it goes (default: aptmc-demo.html)"
+    )
+    parser.add_argument("--workers", type=int, help="processes (default: all processors)")
+
 
 def demo(options: Namespace) -> int:
     """Sample, compare with the synchronous schedule, report."""
+    from aptmc.clock import duration
+    from aptmc.models import lotka_volterra as model
+
     prior = model.prior_exponential()
     problem = aptmc.Abc.early(model.simulated_distance, prior, counts_work=True)
     counts = ", ".join(f"{count:.0f}" for count in model.OBSERVED)
@@ -30,7 +47,7 @@ def demo(options: Namespace) -> int:
         "How fast are they born, how fast eaten, and how fast do their predators die?\n"
         "There is no likelihood, only a simulator, whose runs take from microseconds to seconds.\n"
     )
-    on = None if options.workers is None else Processes(options.workers)
+    on = None if options.workers is None else aptmc.Processes(options.workers)
     budget = duration(options.budget)
     run = aptmc.sample(
         problem,
@@ -63,7 +80,7 @@ def _judgement(tolerance: float) -> str:
     return REFERENCE
 
 
-def _synchronous(run: Run, budget: float) -> Run | None:
+def _synchronous(run: aptmc.Run, budget: float) -> aptmc.Run | None:
     """The same problem with barriers; on a slow machine it may come to nothing."""
     settings = run.settings
     try:
@@ -77,6 +94,11 @@ def _synchronous(run: Run, budget: float) -> Run | None:
             on=settings.on,
             seed=1,
         )
-    except RunFailed as failure:
+    except aptmc.RunFailed as failure:
         print(f"It came to nothing: {failure}")
         return None
+
+
+COMMAND = Command(
+    "demo", "predators and prey on all processors, and a report", WORDS, add_options, demo
+)

@@ -54,7 +54,7 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def _line(error: Exception, path: Path) -> int | None:
-    """Where in a file it went wrong."""
+    """The line of a file where an error came from, if it came from there."""
     if isinstance(error, SyntaxError):
         return error.lineno
     frames = traceback.extract_tb(error.__traceback__)

@@ -79,7 +79,7 @@ class Summary(Mapping[str, ParameterSummary]):
         return len(self.rows)
 
     def without_notes(self) -> Summary:
-        """The table alone."""
+        """The same table without what is said below it."""
         return replace(self, notes=())
 
     def to_dict(self) -> dict[str, dict[str, float]]:

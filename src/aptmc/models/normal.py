@@ -52,7 +52,7 @@ def simulated_distance(theta: Any, rng: Any, tolerance: float) -> float:
 
 
 def prior() -> Prior:
-    """N(0, variance 5) on theta."""
+    """The prior on theta: normal with mean 0 and variance 5."""
     from scipy import stats
 
     return Prior(theta=stats.norm(0.0, math.sqrt(PRIOR_VARIANCE)))

@@ -18,7 +18,7 @@ FEWEST_TO_THIN = 5  # rungs
 
 
 class Choice(NamedTuple):
-    """What the search chooses."""
+    """The part of a way to run that the search may change."""
 
     chains_per_rung: int
     rungs: tuple[int, ...]
@@ -26,8 +26,8 @@ class Choice(NamedTuple):
     exchange: Rule | None
 
 
-class Wishes(NamedTuple):
-    """What is given; the rest is measured or found."""
+class PlanRequest(NamedTuple):
+    """What the caller of `plan` has fixed; the rest is measured or found."""
 
     latency: float | None = None
     cost: float | None = None
@@ -42,28 +42,28 @@ class Wishes(NamedTuple):
 Change = Callable[[Choice], Choice | None]
 
 
-def usual(pilot: Pilot, wishes: Wishes, processors: int) -> Choice:
-    """What a warm-up would choose, or what is wished for."""
-    per_rung = wishes.chains_per_rung
+def usual(pilot: Pilot, request: PlanRequest, processors: int) -> Choice:
+    """What a warm-up would choose, or what the request says."""
+    per_rung = request.chains_per_rung
     if per_rung is None:
-        in_flight = (1 + (wishes.ahead or 0)) * processors
+        in_flight = (1 + (request.ahead or 0)) * processors
         chains = max(2 * processors + 2, in_flight + max(processors, 2))
         per_rung = math.ceil(chains / len(pilot.movers))
     return Choice(per_rung, tuple(range(pilot.ladder.rungs)), DEADLINES_PER_SWEEP, None)
 
 
-def changes(pilot: Pilot, wishes: Wishes, processors: int) -> Iterator[Change]:
-    """What is tried, one after the other."""
+def changes(pilot: Pilot, request: PlanRequest, processors: int) -> Iterator[Change]:
+    """Changes of a choice that are worth a try, one after the other."""
     if pilot.ladder.kind == "powers":
         yield _by_rungs
-    if wishes.chains_per_rung is None:
+    if request.chains_per_rung is None:
         for ratio in CHAINS_PER_PROCESSOR:
-            chains = max(ratio * processors, fewest_chains(processors, wishes.ahead or 0))
+            chains = max(ratio * processors, fewest_chains(processors, request.ahead or 0))
             yield partial(_changed, chains_per_rung=math.ceil(chains / len(pilot.movers)))
-    if wishes.every is None:
+    if request.every is None:
         for deadlines in DEADLINES:
             yield partial(_changed, deadlines=deadlines)
-    if wishes.chains_per_rung is None and not pilot.ladder.idle_rungs:
+    if request.chains_per_rung is None and not pilot.ladder.idle_rungs:
         yield _with_fewer_rungs
 
 

@@ -8,17 +8,21 @@ from itertools import pairwise
 
 import numpy as np
 
-from aptmc.planning.planner import FULL, Planner
+from aptmc.planning.coordinators import FULL
+from aptmc.planning.planner import Planner
 from aptmc.planning.prediction import Prediction, in_words
 from aptmc.schedule import Anytime
 
 FAR = math.log(2.0)  # a correction beyond a factor of two is worth a warning
 
 
-def findings(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
-    """One sentence or two each."""
+def findings(planner: Planner, saturation: int | None, rows: Sequence[Prediction]) -> Iterator[str]:
+    """What a table of predictions shows, one sentence or two each.
+
+    :param saturation: how many processors one coordinator can just serve
+    """
     yield _check(planner)
-    yield from _coordinator(planner, rows)
+    yield from _coordinator(planner, saturation, rows)
     for one, several in _side_by_side(rows):
         gain = several.ess_per_hour / one.ess_per_hour
         words = "" if math.isnan(gain) else f" and {gain:.2g} times the effective draws"
@@ -48,7 +52,9 @@ def _check(planner: Planner) -> str:
     return words
 
 
-def _coordinator(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
+def _coordinator(
+    planner: Planner, saturation: int | None, rows: Sequence[Prediction]
+) -> Iterator[str]:
     unit = planner.pilot.time_unit
     if planner.cost == 0.0:
         yield (
@@ -56,13 +62,13 @@ def _coordinator(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
             "worker processes, say"
         )
         return
-    measured = "measured" if planner.wishes.cost is None else "given"
+    measured = "measured" if planner.request.cost is None else "given"
     most = 1.0 / planner.cost
     words = (
         f"one coordinator takes {in_words(planner.cost, unit)} for a completion ({measured}), so "
         f"it can serve {most:,.3g} moves/{unit} at most"
     )
-    if planner.saturation is None:
+    if saturation is None:
         yield f"{words}; moves are grouped so that it never comes to that"
         longest = max(rows, key=lambda row: row.steps)
         if longest.steps >= 2.0:
@@ -72,7 +78,7 @@ def _coordinator(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
                 "would be like otherwise"
             )
     else:
-        yield f"{words}: beyond {planner.saturation:,} processors one coordinator is the limit"
+        yield f"{words}: beyond {saturation:,} processors one coordinator is the limit"
 
 
 def _side_by_side(rows: Sequence[Prediction]) -> Iterator[tuple[Prediction, Prediction]]:
@@ -92,7 +98,7 @@ def _warmup(one: Prediction, several: Prediction, unit: str) -> str:
 
 def _chains(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
     pilot = planner.pilot
-    if not isinstance(pilot.schedule, Anytime) or planner.wishes.chains_per_rung is not None:
+    if not isinstance(pilot.schedule, Anytime) or planner.request.chains_per_rung is not None:
         return
     movers = pilot.chains_per_rung * len(pilot.movers)
     short = [row for row in rows if row.processors + 2 > movers and row.coordinators == 1]

@@ -17,7 +17,7 @@ HALVINGS = 100
 
 
 class Flow(NamedTuple):
-    """How many moves are completed."""
+    """How many moves are completed in a second, and which share of them by each rung."""
 
     moves_per_second: float
     shares: Floats  # by rung

@@ -196,7 +196,7 @@ def _gaps(run: Run, ahead: int, cost: float) -> tuple[float, float]:
 
 
 def _usual(times: Floats) -> float:
-    """The mean of all but the longest."""
+    """The mean of all but the longest, which are pauses of the machine."""
     if times.size == 0:
         return 0.0
     kept = np.sort(times)[: max(int(SHARE_OF_GAPS * times.size), 1)]

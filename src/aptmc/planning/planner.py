@@ -1,17 +1,17 @@
-"""The planner: predictions for one way to run, for the best, and for several coordinators."""
+"""The planner: predictions for one way to run, and for the best."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import final
 
 import numpy as np
 
 from aptmc.backends.workers.trials import LONG_UNIT, SHORTEST_UNIT, UNIT_PER_PROCESSOR
 from aptmc.compiled import Floats, Integers
-from aptmc.planning.choices import Choice, Wishes, changes, usual
-from aptmc.planning.flow import flow
+from aptmc.planning.choices import Choice, PlanRequest, changes, usual
 from aptmc.planning.pilot import Pilot
 from aptmc.planning.prediction import Prediction
 from aptmc.planning.surrogate import Surrogate, surrogate_of
@@ -29,23 +29,21 @@ from aptmc.schedule import Anytime
 # Up to so many processors effective draws are simulated; beyond, draws per move stay as they are.
 MOST_SIMULATED = 64
 ROUGH = 0.3  # the relative error of effective draws where exchanges cannot be simulated
-FULL = 0.8  # a coordinator that is at work for longer is about to be the limit
-GOOD_LOAD = 0.5  # for each of several coordinators
-MOST_PROCESSORS = 1 << 24
 
 
+@final
 @dataclass(frozen=True)
 class Planner:
     """Predicts runs from a pilot's moves."""
 
     pilot: Pilot
-    wishes: Wishes
+    request: PlanRequest
 
     # --- the pilot itself, simulated ----------------------------------------------------------
 
     @cached_property
     def surrogate(self) -> Surrogate:
-        """The pilot's moves."""
+        """A stand-in for the pilot's problem and kernel, made of its moves."""
         return surrogate_of(self.pilot)
 
     @cached_property
@@ -76,7 +74,7 @@ class Planner:
         mixes = self.pilot.transitions is not None and setting.processors <= MOST_SIMULATED
         return simulate(
             self.pilot, self.surrogate, setting,
-            completions=self.wishes.effort, seed=self.wishes.seed,
+            completions=self.request.effort, seed=self.request.seed,
             sweeps=SWEEPS_TO_MIX if mixes else FEWEST_SWEEPS,
         )  # fmt: skip
 
@@ -84,18 +82,18 @@ class Planner:
 
     @property
     def latency(self) -> float:
-        """Given or measured."""
-        return self.pilot.latency if self.wishes.latency is None else self.wishes.latency
+        """From the end of a move until its processor has the next: as requested, or as measured."""
+        return self.pilot.latency if self.request.latency is None else self.request.latency
 
     @property
     def cost(self) -> float:
-        """Given or measured; of a completion, without exchanges."""
-        return self.pilot.cost if self.wishes.cost is None else self.wishes.cost
+        """The coordinator's time for a completion, exchanges apart: as requested or measured."""
+        return self.pilot.cost if self.request.cost is None else self.request.cost
 
     def steps(self, processors: int) -> Integers:
         """By rung, how many of the pilot's moves make one: what worker processes would choose."""
         steps = np.ones(self.pilot.ladder.rungs, np.int64)
-        if self.wishes.group and self.pilot.time_unit == "s":
+        if self.request.group and self.pilot.time_unit == "s":
             unit = max(SHORTEST_UNIT, UNIT_PER_PROCESSOR * processors)
             hold = self.pilot.mean_hold
             wanted = np.divide(unit, hold, out=np.ones_like(hold), where=hold > 0.0)
@@ -104,22 +102,22 @@ class Planner:
 
     def ahead(self, processors: int, movers: int) -> int:
         """How many moves wait at each processor: what worker processes would choose."""
-        if self.wishes.ahead is not None:
-            return self.wishes.ahead
+        if self.request.ahead is not None:
+            return self.request.ahead
         if self.pilot.time_unit != "s" or not isinstance(self.pilot.schedule, Anytime):
             return 0
         longest = float((self.steps(processors) * self.pilot.mean_hold).max())
         return int(longest < LONG_UNIT and movers >= 2 * processors + max(processors, 2))
 
     def setting(self, processors: int, choice: Choice, steps: Integers | None = None) -> Setting:
-        """A choice, on so many processors."""
+        """A choice as a complete way to run, on so many processors."""
         steps = self.steps(processors) if steps is None else steps
         moving = sum(rung in self.pilot.movers for rung in choice.rungs)
         ahead = self.ahead(processors, choice.chains_per_rung * moving)
-        exchange_cost = self.pilot.exchange_cost if self.wishes.cost is None else 0.0
+        exchange_cost = self.pilot.exchange_cost if self.request.cost is None else 0.0
         setting = shared_setting(
             self.pilot, processors, choice.chains_per_rung,
-            rungs=choice.rungs, deadlines=choice.deadlines, every=self.wishes.every,
+            rungs=choice.rungs, deadlines=choice.deadlines, every=self.request.every,
             steps=steps, ahead=ahead, latency=self.latency,
             cost=self.cost, exchange_cost=exchange_cost,
         )  # fmt: skip
@@ -129,7 +127,7 @@ class Planner:
         return setting
 
     def predict(self, processors: int, choice: Choice) -> Prediction:
-        """What a run would be like."""
+        """What a run with this choice would be like: simulated, and corrected by the pilot."""
         setting = self.setting(processors, choice)
         check_setting(self.pilot, setting)
         found = small = self._simulate(setting)
@@ -186,7 +184,7 @@ class Planner:
 
     def best(self, processors: int) -> Prediction:
         """The best found. What is best for many processors is looked for with fewer of them."""
-        if processors <= MOST_SIMULATED or self.wishes.chains_per_rung is not None:
+        if processors <= MOST_SIMULATED or self.request.chains_per_rung is not None:
             return self._search(processors)[1]
         choice, _ = self._best_of_many
         per_rung = math.ceil(choice.chains_per_rung * processors / MOST_SIMULATED)
@@ -198,13 +196,13 @@ class Planner:
 
     def _search(self, processors: int) -> tuple[Choice, Prediction]:
         """One thing after the other is changed, and kept if clearly better."""
-        choice = usual(self.pilot, self.wishes, processors)
+        choice = usual(self.pilot, self.request, processors)
         best = self.predict(processors, choice)
         if self.pilot.transitions is None or not isinstance(self.pilot.schedule, Anytime):
             return choice, best
-        if self.wishes.chains_per_rung is not None and self.wishes.every is not None:
+        if self.request.chains_per_rung is not None and self.request.every is not None:
             return choice, best
-        for change in changes(self.pilot, self.wishes, processors):
+        for change in changes(self.pilot, self.request, processors):
             other = change(choice)
             if other is None or other == choice:
                 continue
@@ -212,36 +210,3 @@ class Planner:
             if found.is_clearly_better_than(best):
                 best, choice = found, other
         return choice, best
-
-    # --- more than one coordinator ------------------------------------------------------------
-
-    def offered_load(self, processors: int, steps: Integers | None = None) -> float:
-        """The coordinator's time for all completions per second if nobody had to wait for it."""
-        choice = usual(self.pilot, self.wishes, processors)
-        setting = self.setting(processors, choice, steps)
-        hold = (setting.steps * self.pilot.mean_hold)[self.pilot.movers]
-        occupied = hold + (0.0 if setting.ahead > 0 else setting.latency)
-        return setting.cost * flow(occupied, choice.chains_per_rung, processors).moves_per_second
-
-    @cached_property
-    def saturation(self) -> int | None:
-        """How many processors one coordinator can just serve; None if any number."""
-        if self.offered_load(MOST_PROCESSORS) < 1.0:
-            return None
-        low, high = 0, MOST_PROCESSORS
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.offered_load(middle) < 1.0 else (low, middle)
-        return high
-
-    def with_several_coordinators(self, processors: int) -> Prediction | None:
-        """Independent ladders, each with a part of the processors, if one is not enough.
-
-        That moves can be made longer for the sake of a single coordinator does not count.
-        """
-        load = self.offered_load(processors, self.steps(1))
-        coordinators = math.ceil(load / GOOD_LOAD)
-        if load < FULL or processors < coordinators:
-            return None
-        part = self.best(processors // coordinators)
-        return part.times(coordinators, processors)

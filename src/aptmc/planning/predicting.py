@@ -11,7 +11,8 @@ from aptmc.checks import numbers, whole_number
 from aptmc.clock import duration
 from aptmc.errors import InputError
 from aptmc.keys import check_seed
-from aptmc.planning.choices import Wishes
+from aptmc.planning.choices import PlanRequest
+from aptmc.planning.coordinators import Coordinators
 from aptmc.planning.findings import findings
 from aptmc.planning.pilot import pilot_of
 from aptmc.planning.planner import Planner
@@ -79,7 +80,7 @@ def plan(
     if not several:
         raise InputError("workers must name at least one number of processors, got none")
     processors = sorted({whole_number("workers", count) for count in several})
-    wishes = Wishes(
+    request = PlanRequest(
         latency=_delay("latency", latency),
         cost=_delay("cost", cost),
         chains_per_rung=(
@@ -91,20 +92,20 @@ def plan(
         effort=whole_number("effort", effort, least=FEWEST_COMPLETIONS),
         seed=check_seed(seed),
     )
-    planner = Planner(pilot_of(run), wishes)
-    rows = []
+    planner = Planner(pilot_of(run), request)
+    coordinators, rows = Coordinators(planner), []
     for count in processors:
         rows.append(planner.best(count))
-        several_coordinators = planner.with_several_coordinators(count)
+        several_coordinators = coordinators.side_by_side(count)
         if several_coordinators is not None:
             rows.append(several_coordinators)
     return Predictions(
         tuple(rows),
-        planner.saturation,
+        coordinators.saturation,
         planner.latency,
         planner.cost,
         planner.pilot.time_unit,
-        tuple(findings(planner, rows)),
+        tuple(findings(planner, coordinators.saturation, rows)),
     )
 
 
@@ -117,7 +118,7 @@ def _run(pilot: Run | str | os.PathLike[str]) -> Run:
 
 
 def _delay(name: str, value: float | str | None) -> float | None:
-    """A duration that may be zero."""
+    """A duration in seconds, which may be zero."""
     if value is None:
         return None
     number = None if isinstance(value, str) else numbers(value)

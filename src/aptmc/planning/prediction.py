@@ -130,7 +130,7 @@ class Predictions(Sequence[Prediction]):
 
 
 def in_words(time: float, unit: str) -> str:
-    """A time that people can read."""
+    """A time with the unit that suits it."""
     if time == 0.0 or not math.isfinite(time):
         return "none"
     if unit != "s":

@@ -66,19 +66,19 @@ class PilotProblem(Problem):
 
     @property
     def ladder_kind(self) -> str:
-        """As the pilot's."""
+        """The kind of the pilot's ladder."""
         return self._ladder_kind
 
     def check_levels(self, levels: tuple[float, ...]) -> None:
-        """The pilot has sampled them."""
+        """Accept any: they are the pilot's own, which it has sampled."""
 
     def log_weight(self) -> Callable[[float, float], float]:
-        """As the pilot's."""
+        """What exchanges look at, as the pilot's problem has it."""
         is_power = self._ladder_kind == "powers"
         return power_log_weight if is_power else tolerance_log_weight
 
     def check(self, row: Floats) -> None:
-        """The pilot has seen them all."""
+        """Accept any state: the pilot has seen them all."""
 
 
 @final

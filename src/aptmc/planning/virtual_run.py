@@ -30,7 +30,7 @@ FIRST_SHARE = 0.1  # of a simulation, in which all chains begin at once; left ou
 
 
 class Setting(NamedTuple):
-    """One way to run."""
+    """A complete way to run: processors, rungs, pools, schedule and costs."""
 
     processors: int
     rungs: tuple[int, ...]  # of the pilot
@@ -43,7 +43,7 @@ class Setting(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """What came of it."""
+    """What a simulation of a run has shown."""
 
     utilisation: float
     moves_per_second: float
@@ -52,7 +52,7 @@ class Simulated(NamedTuple):
 
 
 def sub_ladder(ladder: Ladder, rungs: tuple[int, ...]) -> Ladder:
-    """Some of a ladder's rungs."""
+    """A ladder with only some of a ladder's rungs."""
     idle = frozenset(place for place, rung in enumerate(rungs) if rung in ladder.idle_rungs)
     return replace(ladder, levels=tuple(ladder.levels[rung] for rung in rungs), idle_rungs=idle)
 

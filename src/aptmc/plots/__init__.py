@@ -4,11 +4,11 @@
 >>> aptmc.plots.timeline(run).savefig("timeline.png")  # doctest: +SKIP
 """
 
-from aptmc.plots.ladder import index_process, levels, swap_rates
 from aptmc.plots.mixing import autocorrelation
 from aptmc.plots.posterior import marginals, pairs
-from aptmc.plots.processors import hold_times, timeline, utilisation
+from aptmc.plots.rungs import index_process, levels, swap_rates
 from aptmc.plots.style import figure
+from aptmc.plots.timelines import hold_times, timeline, utilisation
 
 __all__ = [
     "autocorrelation",

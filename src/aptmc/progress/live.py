@@ -16,7 +16,7 @@ MOST_ROWS = 8192  # of a sketch
 
 
 class LiveState(NamedTuple):
-    """What a view shows."""
+    """What a view shows of a run at one moment."""
 
     elapsed: float  # since the call, or in virtual time
     budget: float
@@ -34,7 +34,7 @@ class LiveState(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the budget, how much is spent."""
+        """The share of the budget that is spent, at most 1."""
         return min(self.elapsed / self.budget, 1.0) if self.budget > 0.0 else 0.0
 
 
@@ -77,7 +77,7 @@ class Sketch:
         self._heard = 0
 
     def effective_draws(self) -> float:
-        """Of the parameter that has the fewest."""
+        """Effective draws of the parameter that has the fewest; NaN if there are too few."""
         chains = [np.concatenate(pieces) for pieces in self._rows.values() if pieces]
         chains = [rows for rows in chains if len(rows) >= 16]
         if not chains:

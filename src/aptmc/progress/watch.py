@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from aptmc.progress.live import LiveState, Sketch
-from aptmc.progress.views import View
+from aptmc.progress.view import View
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.session.control import Control, RunningProcessors
@@ -33,7 +33,7 @@ class Watch:
         self._before = 0.0  # virtual time of the phases before
 
     def warm_up(self, tuner: Tuner) -> None:
-        """The warm-up begins."""
+        """Look at the rounds of a warm-up, which begins now."""
         self._tuner = tuner
 
     def follow(self, session: Session) -> Session:
@@ -58,14 +58,14 @@ class Watch:
         self.view.begin(self._budget, self._unit)
 
     def show(self, processors: RunningProcessors) -> None:
-        """Show the run as it is now."""
+        """Have the view show the run as it is now."""
         # To empty the record would have the store write, which can take longer than a look.
         if self._session is not None and self._sketch is not None:
             self._sketch.listen(self._session.record)
         self.view.show(self.live(processors))
 
     def live(self, processors: RunningProcessors) -> LiveState:
-        """The run as it is now."""
+        """The few numbers that a view shows."""
         usage, session, tuner = processors.usage(), self._session, self._tuner
         common = {
             "elapsed": self._elapsed(usage),

@@ -50,7 +50,7 @@ class StoredProblem:
 
 
 class StoredBackend(NamedTuple):
-    """What a store says of who computed."""
+    """What a store says of who computed: enough for summaries and reports."""
 
     name: str
     processors: int
@@ -61,7 +61,7 @@ class StoredBackend(NamedTuple):
 
 
 def describe_problem(problem: Problem) -> dict[str, Any]:
-    """What is stored of a problem."""
+    """What is stored of a problem: names, and hashes by which another one is noticed."""
     return {
         "kind": type(problem).__name__,
         "names": list(problem.names),
@@ -74,7 +74,7 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
 
 
 def describe_backend(backend: Backend) -> dict[str, Any]:
-    """What is stored of who computes."""
+    """What is stored of who computes: enough to go on with the same number of processors."""
     return {
         "name": repr(backend),
         "processors": backend.processors,
@@ -84,7 +84,7 @@ def describe_backend(backend: Backend) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Of what a run depends on."""
+    """The versions of aptmc, of Python and of the libraries that draws depend on."""
     packages = {name: version(name) for name in ("numpy", "numba", "scipy", "zarr")}
     return {"aptmc": __version__, "python": platform.python_version(), **packages}
 
@@ -108,7 +108,7 @@ def differences(problem: Problem, said: Mapping[str, Any]) -> list[str]:
 
 
 def to_json(value: Any) -> Any:
-    """A setting as JSON."""
+    """A setting as numbers, names, lists and dictionaries, which JSON can hold."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -149,8 +149,24 @@ def from_json(value: Any, what: str) -> Any:
     if "mapping" in value:
         return {key: from_json(part, what) for key, part in value["mapping"].items()}
     if "made" in value:
-        parts = {name: from_json(part, what) for name, part in value["of"].items()}
-        return KNOWN[value["made"]](**parts)
+        return _made(value["made"], value["of"], what)
     raise InputError(
         f"this run used a {what} of your own, {value.get('foreign')}: give it again, {what}=..."
     )
+
+
+def _made(name: str, said: Mapping[str, Any], what: str) -> Any:
+    """An object of one of the known classes, which check what they are given as always."""
+    if name not in KNOWN:
+        raise InputError(
+            f"this run used a {what} that this version of aptmc does not know, {name}: open it "
+            "with the version that wrote it"
+        )
+    kind = KNOWN[name]
+    unknown = sorted(set(said) - {field.name for field in fields(kind)})
+    if unknown:
+        raise InputError(
+            f"the {what} of this run, {name}, says more than this version of aptmc knows, "
+            f"{', '.join(unknown)}: open it with the version that wrote it"
+        )
+    return kind(**{part: from_json(value, what) for part, value in said.items()})

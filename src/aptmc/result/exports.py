@@ -34,7 +34,7 @@ def to_dataframe(run: Run, rung: int) -> pandas.DataFrame:
 
 
 def to_netcdf(draws: xarray.DataTree, path: str | os.PathLike[str]) -> None:
-    """A netCDF file in ArviZ's layout."""
+    """Write a netCDF file in ArviZ's layout."""
     try:
         draws.load().to_netcdf(path)
     except (ImportError, ValueError) as error:

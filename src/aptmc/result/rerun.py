@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Rerun(NamedTuple):
-    """A move that was computed again."""
+    """A single move that was computed again, and what came of it."""
 
     rung: int
     before: dict[str, float]

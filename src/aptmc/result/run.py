@@ -33,7 +33,7 @@ from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.tree import eager_tree, lazy_tree
 from aptmc.session.session import Overhead, Usage
 from aptmc.settings import Settings
-from aptmc.store import DiskStore, Draws, Store, joined
+from aptmc.store import Draws, Store, joined
 from aptmc.warmup import Round, WarmUp
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Run:
 
     @property
     def stopped(self) -> StopReason:
-        """Why the run ended."""
+        """Why the run ended, as a member of `StopReason`."""
         return self._usage.stopped
 
     @property
@@ -101,7 +101,7 @@ class Run:
     @property
     def damage(self) -> list[StoreDamaged]:
         """What could not be read, of a store that was opened to salvage what is sound."""
-        return list(self._store.damage or []) if isinstance(self._store, DiskStore) else []
+        return list(self._store.damage or [])
 
     @property
     def warmup_rounds(self) -> list[Round]:
@@ -119,8 +119,8 @@ class Run:
 
     @property
     def path(self) -> Path | None:
-        """The store, if it is on disk."""
-        return self._store.path if isinstance(self._store, DiskStore) else None
+        """The folder of its store; None if it is in memory."""
+        return self._store.path
 
     @property
     def keeps_all(self) -> bool:
@@ -129,7 +129,7 @@ class Run:
 
     @property
     def thin(self) -> int:
-        """One draw of so many was kept."""
+        """Of how many draws one was kept."""
         return self._record.thin
 
     @property
@@ -265,7 +265,7 @@ class Run:
         has_warmup = self.settings.warmup > 0.0 or self._warmup is not None
         chains = np.flatnonzero(self._machine.rung == 0)
         store = self._store
-        if isinstance(store, DiskStore) and self._knows_lengths:
+        if store.path is not None and self._knows_lengths:
             length = int(self._kept_on_rung_0().min())
             return lazy_tree(self, store, chains.tolist(), length, with_warmup=has_warmup)
         return eager_tree(self, with_warmup=has_warmup)
@@ -273,8 +273,7 @@ class Run:
     @property
     def _knows_lengths(self) -> bool:
         """Whether one can tell how many draws there are without reading them."""
-        may_be_damaged = isinstance(self._store, DiskStore) and self._store.damage is not None
-        return self.settings.warmup == 0.0 and not may_be_damaged
+        return self.settings.warmup == 0.0 and self._store.damage is None
 
     def _kept_on_rung_0(self) -> Integers:
         """By chain on the coldest rung, how many draws there are."""

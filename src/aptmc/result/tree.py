@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aptmc.problem.state import value_column
-from aptmc.store import DiskStore, Draws
+from aptmc.store import Draws, Store
 
 if TYPE_CHECKING:
     import xarray
@@ -26,7 +26,7 @@ class Source(NamedTuple):
 
 
 def sources(run: Run) -> dict[str, dict[str, Source]]:
-    """The variables of each group."""
+    """Which columns of the draws make the variables of each group."""
     problem = run.settings.problem
     value = value_column(problem.dimension)
     statistics = {problem.value_name: Source("state", value)}
@@ -61,13 +61,13 @@ def _arrays(run: Run, prefix: str, *, warmup: bool) -> dict[str, dict[str, np.nd
 
 
 def values_of(draws: Draws, source: Source) -> Any:
-    """One variable of some draws."""
+    """The values of one variable in some draws."""
     column = getattr(draws, source.column)
     return column if source.place is None else column[:, source.place]
 
 
 def lazy_tree(
-    run: Run, store: DiskStore, chains: list[int], length: int, *, with_warmup: bool
+    run: Run, store: Store, chains: list[int], length: int, *, with_warmup: bool
 ) -> xarray.DataTree:
     """The same, but each variable is read from disk only when its numbers are asked for."""
     import pandas
@@ -75,7 +75,7 @@ def lazy_tree(
     from xarray.core import indexing
 
     class OnDisk(xarray.backends.BackendArray):
-        """One variable of all chains."""
+        """One variable of all chains, read when it is asked for."""
 
         def __init__(self, source: Source, kind: str) -> None:
             self.source, self.shape, self.dtype = source, (len(chains), length), np.dtype(kind)
@@ -93,7 +93,7 @@ def lazy_tree(
             ]
             return np.stack(columns) if which.ndim else columns[0]
 
-    kinds = {column.name: column.kind for column in store.tables["draws"].columns}
+    kinds = store.column_kinds()
     # A range takes no memory, however many draws there are.
     coordinates = {"chain": np.arange(len(chains)), "draw": pandas.RangeIndex(length)}
     datasets = {

@@ -23,7 +23,7 @@ from aptmc.session.session import Session, Usage
 from aptmc.session.snapshot import frozen
 from aptmc.settings import Settings
 from aptmc.store import DiskStore, Draws, MemoryStore, Store
-from aptmc.store.disk import check_new
+from aptmc.store.folder import check_new
 from aptmc.warmup import Tuner, WarmUp
 
 
@@ -127,10 +127,9 @@ class Phases:
         return Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(self.session.processors))
 
     def _after_round(self, draws: list[Draws]) -> None:
-        if isinstance(self.store, DiskStore):
-            for mine in draws:
-                self.store.append_warmup(mine, chain=0)
-            self.save(self.nothing_yet())
+        for mine in draws:
+            self.store.append_warmup(mine, chain=0)
+        self.save(self.nothing_yet())
 
     def _adopt(self, warmup: WarmUp) -> None:
         """Make ready to sample with what a warm-up has found; none of its draws is kept here."""
@@ -192,17 +191,17 @@ class Phases:
             view.close(words[-1] + self._hint())
 
     def _hint(self) -> str:
-        if isinstance(self.store, DiskStore):
+        if self.store.path is not None:
             return f"; to go on, aptmc.resume({str(self.store.path)!r}, problem, budget=...)"
         return ""
 
     @contextmanager
     def _saved(self, control: Control) -> Iterator[None]:
         """If there is a store on disk, save the run there every few seconds."""
-        if not isinstance(self.store, DiskStore):
+        place = self.store.path
+        if place is None:
             yield
             return
-        place = self.store.path
 
         def save(processors: RunningProcessors) -> None:
             if not self.is_warming_up:  # which is saved after each round
@@ -235,7 +234,7 @@ class Phases:
 
     def save(self, usage: Usage, *, under_way: bool = False) -> None:
         """Write a checkpoint, if the store is on disk."""
-        if not isinstance(self.store, DiskStore):
+        if self.store.path is None:
             return
         total = with_earlier(usage, self.earlier)
         tuner = self.tuner if self.is_warming_up else None

@@ -7,10 +7,9 @@ puts a note beside the checkpoints every second, and takes it away at the end.
 
 from __future__ import annotations
 
-import json
-import math
 from pathlib import Path
-from typing import Any, NamedTuple
+
+import msgspec
 
 from aptmc.clock import time_of_day
 from aptmc.session.control import WorkerStatus
@@ -19,7 +18,7 @@ STATUS = "status.json"
 EVERY = 1.0  # seconds
 
 
-class Status(NamedTuple):
+class Status(msgspec.Struct, frozen=True):
     """A run as it was a moment ago."""
 
     written: float  # by the time of day, in seconds
@@ -37,19 +36,17 @@ class Status(NamedTuple):
 
 def write_status(store: Path, status: Status) -> None:
     """Replace the note. One that cannot be written is not worth stopping a run for."""
-    said = status._asdict() | {"workers": [worker._asdict() for worker in status.workers]}
     beside = store / f"{STATUS}.new"
     try:
         # Not made durable: after a power cut nobody needs it.
-        with open(beside, "w", encoding="utf-8") as file:
-            json.dump(said, file)
+        beside.write_bytes(msgspec.json.encode(status))
         beside.rename(store / STATUS)
     except OSError:
         remove_status(store)
 
 
 def remove_status(store: Path) -> None:
-    """The run has ended."""
+    """Take the note away: the run has ended."""
     for name in (STATUS, f"{STATUS}.new"):
         try:
             (store / name).unlink(missing_ok=True)
@@ -58,11 +55,8 @@ def remove_status(store: Path) -> None:
 
 
 def read_status(store: Path) -> Status | None:
-    """The last note, if there is one."""
+    """The last note, if there is one that this version understands."""
     try:
-        said: dict[str, Any] = json.loads((store / STATUS).read_text(encoding="utf-8"))
-        workers = [WorkerStatus(**worker) for worker in said.pop("workers")]
-        status = Status(**said, workers=workers)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return msgspec.json.decode((store / STATUS).read_bytes(), type=Status)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    return status if math.isfinite(status.written) else None

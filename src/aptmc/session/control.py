@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import signal
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -32,26 +33,47 @@ class WorkerStatus(NamedTuple):
     seconds: float  # for how long
 
 
-class RunningProcessors:
+class RunningProcessors(ABC):
     """The processors of a run, as the world outside may see and change them."""
 
+    @abstractmethod
+    def workers(self) -> list[WorkerStatus]:
+        """What each is doing; nothing of those that are no processes of their own."""
+
+    @abstractmethod
+    def usage(self) -> Usage:
+        """How the processors were used so far."""
+
+    @abstractmethod
+    def add_worker(self) -> int:
+        """One more; gives its number."""
+
+    @abstractmethod
+    def remove_worker(self) -> int:
+        """One less; gives the number of the one that goes as soon as its moves are done."""
+
+
+@final
+class FixedProcessors(RunningProcessors):
+    """Processors of which there are as many as at the beginning, and no processes to look at."""
+
     def __init__(self, elapsed: float, busy: Floats) -> None:
-        self.elapsed, self.busy = elapsed, busy
+        self._usage = Usage(StopReason.STILL_RUNNING, elapsed, busy)
 
     def workers(self) -> list[WorkerStatus]:
-        """What each is doing."""
+        """None."""
         return []
 
     def usage(self) -> Usage:
-        """How the processors were used so far."""
-        return Usage(StopReason.STILL_RUNNING, self.elapsed, self.busy)
+        """How the processors were used when this was made."""
+        return self._usage
 
     def add_worker(self) -> int:
-        """One more; gives its number."""
+        """Refuse."""
         raise InputError("this backend has a fixed number of processors: use on=aptmc.Processes()")
 
     def remove_worker(self) -> int:
-        """One less; gives the number of the one that goes as soon as its moves are done."""
+        """Refuse."""
         raise InputError("this backend has a fixed number of processors: use on=aptmc.Processes()")
 
 

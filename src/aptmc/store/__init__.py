@@ -1,7 +1,9 @@
 """Stores: what is kept of a run."""
 
 from aptmc.store.base import Draws, Rows, Store, joined, no_draws
-from aptmc.store.disk import Checkpoint, DiskStore, being_written
+from aptmc.store.checkpoint import Checkpoint
+from aptmc.store.disk import DiskStore
+from aptmc.store.lock import being_written
 from aptmc.store.memory import MemoryStore
 
 __all__ = [

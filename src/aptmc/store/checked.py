@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -23,18 +24,33 @@ LENGTH_BYTES, DIGEST_BYTES = 8, 32
 KINDS = "biuf"  # of numpy types: no objects
 
 
+class ArrayEntry(NamedTuple):
+    """What the head of a file says of an array."""
+
+    name: str
+    kind: str  # as numpy writes it
+    shape: list[int]
+
+
+class Head(msgspec.Struct):
+    """The JSON before the arrays: what they are, and notes."""
+
+    notes: dict[str, Any]
+    arrays: list[ArrayEntry]
+
+
 class Contents(NamedTuple):
-    """What such a file holds."""
+    """The notes and arrays that a file holds."""
 
     notes: dict[str, Any]
     arrays: dict[str, npt.NDArray[Any]]
 
 
 def encode(notes: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    """The bytes of a file."""
+    """The bytes of a file with these notes and arrays, checksum included."""
     parts = [np.ascontiguousarray(array) for array in arrays.values()]
     listing = [
-        [name, part.dtype.str, list(array.shape)]
+        ArrayEntry(name, part.dtype.str, list(array.shape))
         for (name, array), part in zip(arrays.items(), parts, strict=True)
     ]
     header = json.dumps({"notes": notes, "arrays": listing}).encode()
@@ -51,10 +67,14 @@ def decode(data: bytes, path: Path) -> Contents:
         raise StoreDamaged(path, "its checksum is wrong")
     position = len(MAGIC) + LENGTH_BYTES
     length = int.from_bytes(body[len(MAGIC) : position], "little")
-    header = json.loads(body[position : position + length])
+    try:
+        # Not msgspec's own reader: JSON has no word for NaN, and the standard library's does.
+        head = msgspec.convert(json.loads(body[position : position + length]), Head)
+    except (ValueError, msgspec.ValidationError) as error:
+        raise StoreDamaged(path, f"it is of no known kind ({error})") from error
     position += length
     arrays = {}
-    for name, kind, shape in header["arrays"]:
+    for name, kind, shape in head.arrays:
         dtype = np.dtype(kind)
         if dtype.kind not in KINDS:
             raise StoreDamaged(path, f"it holds {name!r} of a kind that no store has, {kind!r}")
@@ -62,7 +82,7 @@ def decode(data: bytes, path: Path) -> Contents:
         column = np.frombuffer(body, dtype, count, position)
         arrays[name] = column.reshape(shape).copy()
         position += count * dtype.itemsize
-    return Contents(header["notes"], arrays)
+    return Contents(head.notes, arrays)
 
 
 def replace_file(path: Path, data: bytes) -> None:

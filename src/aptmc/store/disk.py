@@ -9,31 +9,32 @@ everything was killed.
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from aptmc.errors import InputError, StoreDamaged, StoreFailed
 from aptmc.record.event_log import EventLog, Events, events_in, joined_events
 from aptmc.record.record import Record
 from aptmc.store import table as tables
-from aptmc.store.base import Draws, Rows, Store, joined, rows_in
-from aptmc.store.checked import decode, encode, make_durable, replace_file
-from aptmc.store.table import Block, Column, Extent, Table, note_damage, read_json
+from aptmc.store.background import Background
+from aptmc.store.base import Arrays, Draws, Rows, Store, joined, rows_in
+from aptmc.store.blocks import Block, Column, Extent
+from aptmc.store.checked import make_durable, replace_file
+from aptmc.store.checkpoint import Checkpoint, newest_checkpoint, taken_extents, with_extents
+from aptmc.store.folder import check_folder, check_new
+from aptmc.store.lock import lock
+from aptmc.store.table import Table
 
-CHECKPOINTS = ("checkpoint-0", "checkpoint-1")
-LOCK = "lock"
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
 FORMAT = 1
-
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 def draw_columns(width: int) -> list[Column]:
@@ -62,18 +63,9 @@ EVENT_COLUMNS = [
 TABLES = ("draws", "events", "warmup")  # the last: draws of the warm-up, of the coldest rung
 
 
-class Checkpoint(NamedTuple):
-    """A run at one moment."""
-
-    number: int
-    description: dict[str, Any]  # what never changes
-    notes: dict[str, Any]
-    arrays: Arrays
-
-
 @final
 class DiskStore(Store):
-    """A store in a folder."""
+    """A store in a folder. Make one by `create`, `reopen` or `read`."""
 
     def __init__(
         self,
@@ -84,20 +76,30 @@ class DiskStore(Store):
         number: int,
     ) -> None:
         """Use `create`, `reopen` or `read`."""
-        self.path, self.description, self.width = path, description, width
+        self._path, self.description, self.width = path, description, width
         columns = {"draws": draw_columns(width), "warmup": draw_columns(width)}
         rows = int(description["chunk_rows"])
         self.tables = {
             name: Table(path / name, columns.get(name, EVENT_COLUMNS), rows, extents.get(name))
             for name in TABLES
         }
-        self.damage: list[StoreDamaged] | None = None
+        self._damage: list[StoreDamaged] | None = None
         self._number = number  # of the last checkpoint
-        self._lock: int | None = None
+        self._lock: BaseFileLock | None = None
         self._failure: StoreFailed | None = None
         self._digests: dict[str, dict[str, str]] = {}
-        self._disk: ThreadPoolExecutor | None = None
-        self._under_way: list[Future[None]] = []  # what is being made durable meanwhile
+        self._background = Background()  # makes durable what was written
+
+    @property
+    @override
+    def path(self) -> Path:
+        """The folder that it is in, which is there."""
+        return self._path
+
+    @property
+    @override
+    def damage(self) -> list[StoreDamaged] | None:
+        return self._damage
 
     # --- making and opening -------------------------------------------------------------------
 
@@ -113,7 +115,7 @@ class DiskStore(Store):
             zarr.create_group(path, zarr_format=3, attributes={"aptmc": store.description})
             for table in store.tables.values():
                 table.create()
-            store._lock = _locked(path)
+            store._lock = lock(path)
             store._digests = {name: table.digests() for name, table in store.tables.items()}
             make_durable(path / "zarr.json")
             make_durable(path)
@@ -127,8 +129,7 @@ class DiskStore(Store):
         :param salvage: leave out what is damaged, and list it in `damage`
         """
         damage: list[StoreDamaged] | None = [] if salvage else None
-        checkpoint = _newest(path, damage)
-        notes, arrays = checkpoint.notes, checkpoint.arrays
+        checkpoint = newest_checkpoint(path, damage)
         if checkpoint.description.get("format") != FORMAT:
             raise InputError(
                 f"{path} was written by another version of aptmc, "
@@ -136,51 +137,44 @@ class DiskStore(Store):
                 "one does not know"
             )
         width = int(checkpoint.description["width"])
-        extents = {
-            name: Extent(
-                int(notes["written"][name]),
-                {
-                    key.removeprefix(f"tail/{name}/"): arrays.pop(key)
-                    for key in [key for key in arrays if key.startswith(f"tail/{name}/")]
-                },
-            )
-            for name in TABLES
-        }
+        extents = taken_extents(checkpoint, TABLES)
         store = cls(path, checkpoint.description, width, extents, checkpoint.number)
-        store.damage = damage
-        store._digests = notes["digests"]
-        store._check(damage)
+        store._damage = damage
+        store._digests = checkpoint.notes["digests"]
+        check_folder(path, checkpoint.description, store.tables, store._digests, damage)
         return store, checkpoint
 
     @classmethod
     def reopen(cls, path: Path) -> tuple[DiskStore, Checkpoint]:
-        """A store to go on with."""
+        """Open a store to write on where its newest checkpoint stands."""
         cls.read(path)  # a clear error if it is no store, before anything is locked
-        lock = _locked(path)
-        store, checkpoint = cls.read(path)
-        store._lock = lock
+        held = lock(path)
+        try:
+            store, checkpoint = cls.read(path)
+        except BaseException:
+            held.release()
+            raise
+        store._lock = held
         return store, checkpoint
 
+    @override
     def close(self) -> None:
-        """Nobody writes here any longer."""
-        if self._disk is not None:
-            self._disk.shutdown()
-            self._disk = None
+        self._background.close()
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.release()
             self._lock = None
 
     # --- writing ------------------------------------------------------------------------------
 
+    @override
     def append(self, record: Record, log: EventLog) -> None:
-        """Keep the draws and events that are in the buffers now."""
         if log.filled[0] > 0:
             self.tables["events"].append(events_in(log)._asdict())
         self.tables["draws"].append(_block(rows_in(record)))
         self._write_chunks()
 
+    @override
     def append_warmup(self, draws: Draws, chain: int) -> None:
-        """Keep draws of the warm-up, apart from the others."""
         rows = Rows(np.full(draws.time.size, chain, np.int32), draws)
         self.tables["warmup"].append(_block(rows))
         self._write_chunks()
@@ -190,47 +184,25 @@ class DiskStore(Store):
             with self._writing():
                 for table in self.tables.values():
                     for path in table.write_chunks():
-                        self._begin(make_durable, path)
+                        self._background.begin(make_durable, path)
 
-    def _begin(self, task: Callable[..., None], *arguments: Any) -> None:
-        """Have the disk do something, one after the other; the run does not wait for it."""
-        if self._disk is None:
-            self._disk = ThreadPoolExecutor(1, "aptmc store")
-        self._under_way.append(self._disk.submit(task, *arguments))
-
-    def _finish(self) -> None:
-        """Wait until all that was begun is done."""
-        for task in self._under_way:
-            task.result()
-        self._under_way.clear()
-
+    @override
     def save(self, notes: dict[str, Any], arrays: Arrays, *, wait: bool = True) -> None:
-        """Write a checkpoint: all that was appended so far is there from now on.
-
-        :param wait: until it is durable. Otherwise the next one waits for it
-        """
         if self._failure is not None:
             return
         extents = {name: table.extent() for name, table in self.tables.items()}
-        notes = {
-            **notes,
-            "written": {name: extent.written for name, extent in extents.items()},
-            "digests": self._digests,
-        }
-        tails = {
-            f"tail/{name}/{column}": values
-            for name, extent in extents.items()
-            for column, values in extent.tail.items()
-        }
-        number = self._number + 1
-        content = {"number": number, "description": self.description, "notes": notes}
+        notes = {**notes, "digests": self._digests}
+        checkpoint = with_extents(
+            Checkpoint(self._number + 1, self.description, notes, arrays), extents
+        )
         with self._writing():
-            self._finish()
-            place = self.path / CHECKPOINTS[number % 2]
-            self._begin(replace_file, place, encode(content, {**arrays, **tails}))
-            self._number = number
+            self._background.finish()
+            self._background.begin(
+                replace_file, checkpoint.file_in(self.path), checkpoint.encoded()
+            )
+            self._number = checkpoint.number
             if wait:
-                self._finish()
+                self._background.finish()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -246,6 +218,7 @@ class DiskStore(Store):
 
     # --- reading ------------------------------------------------------------------------------
 
+    @override
     def chains(self, chains: Sequence[int], width: int) -> list[Draws]:
         """All draws of some chains, in order. Only they are held in memory."""
         return self._chains("draws", chains, width)
@@ -269,118 +242,29 @@ class DiskStore(Store):
         for block in self.tables["draws"].blocks(["chain", *Draws._fields], self.damage):
             yield Rows(block["chain"], Draws(*(block[field] for field in Draws._fields)))
 
-    def column(self, name: str, place: int | None, chain: int) -> npt.NDArray[Any]:
-        """One number of each draw of a chain."""
+    @override
+    def column(self, name: str, place: int | slice | None, chain: int) -> npt.NDArray[Any]:
         pieces = []
         for block in self.tables["draws"].blocks(["chain", name], self.damage):
             mine = block[name][block["chain"] == chain]
             pieces.append(mine if place is None else mine[:, place])
         return np.concatenate(pieces)
 
+    @override
+    def column_kinds(self) -> dict[str, str]:
+        return {column.name: column.kind for column in self.tables["draws"].columns}
+
+    @override
     def events(self) -> Events:
-        """All events, in order."""
         blocks = self.tables["events"].blocks(list(Events._fields), self.damage)
         return joined_events([Events(**block) for block in blocks])
 
+    @override
     def copy(self) -> DiskStore:
-        """What is kept so far; later draws do not show there."""
         extents = {name: table.extent() for name, table in self.tables.items()}
         other = DiskStore(self.path, self.description, self.width, extents, self._number)
-        other.damage = self.damage
+        other._damage = self._damage
         return other
-
-    # --- damage -------------------------------------------------------------------------------
-
-    def _check(self, damage: list[StoreDamaged] | None) -> None:
-        """Is everything there, and are descriptions as they were written?"""
-        checks: list[Callable[[], None]] = [self._check_description]
-        for name, table in self.tables.items():
-            checks += [table.check_chunks, partial(table.check_digests, self._digests[name])]
-        for check in checks:
-            try:
-                check()
-            except StoreDamaged as error:
-                note_damage(damage, error)
-
-    def _check_description(self) -> None:
-        path = self.path / "zarr.json"
-        root = read_json(path)
-        described = {
-            "attributes": {"aptmc": self.description}, "zarr_format": 3, "node_type": "group",
-        }  # fmt: skip
-        if root != described:
-            raise StoreDamaged(path, "it does not describe this run")
-
-
-def check_new(path: Path) -> None:
-    """Refuse to write over something."""
-    if path.exists():
-        raise InputError(
-            f"{path} is there already: go on with it by aptmc.resume({str(path)!r}, problem, "
-            "budget=...), or choose another name"
-        )
-    if not path.parent.is_dir():
-        raise InputError(f"the folder {path.parent} of the store {path} is not there: make it")
-
-
-def _newest(path: Path, damage: list[StoreDamaged] | None) -> Checkpoint:
-    found: list[Checkpoint] = []
-    errors: list[StoreDamaged] = []
-    for name in CHECKPOINTS:
-        file = path / name
-        try:
-            data = file.read_bytes()
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            errors.append(StoreDamaged(file, str(error)))
-            continue
-        try:
-            contents = decode(data, file)
-        except StoreDamaged as error:
-            errors.append(error)
-            continue
-        found.append(Checkpoint(arrays=contents.arrays, **contents.notes))
-    if errors and damage is None:
-        raise errors[0]
-    if damage is not None:
-        damage.extend(errors)
-    if not found:
-        if errors:
-            raise errors[0]
-        raise InputError(
-            f"{path} is no store of aptmc, or its run ended before the first checkpoint"
-            if path.exists()
-            else f"there is no store {path}"
-        )
-    return max(found, key=lambda checkpoint: checkpoint.number)
-
-
-def _locked(path: Path) -> int:
-    descriptor = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise InputError(
-            f"{path} is being written by another run: wait until it has ended, or stop it"
-        ) from None
-    return descriptor
-
-
-def being_written(path: Path) -> bool:
-    """Whether some process holds the lock of a store: one that was killed does not."""
-    try:
-        descriptor = os.open(path / LOCK, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def _block(rows: Rows) -> Block:

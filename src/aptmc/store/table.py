@@ -7,54 +7,38 @@ checksum of their own, and other programs that know zarr can read them.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from aptmc.errors import StoreDamaged
+from aptmc.store.blocks import Block, Column, Extent, joined_blocks, length, no_rows
 from aptmc.store.checked import make_durable
+from aptmc.store.damage import digest_of, note_damage
 
 if TYPE_CHECKING:
     import zarr
 
 CHUNK_ROWS = 1 << 15  # of new stores
-Block = dict[str, npt.NDArray[Any]]  # rows, by column
-
-
-class Column(NamedTuple):
-    """What a column holds."""
-
-    name: str
-    kind: str  # as numpy writes it
-    shape: tuple[int, ...] = ()  # of one row
-
-
-class Extent(NamedTuple):
-    """How far a table goes."""
-
-    written: int  # rows in chunks on disk
-    tail: Block  # the rows after them
 
 
 @final
 class Table:
-    """A table in a folder of its own."""
+    """Rows in a folder: one zarr array for each column, and a tail in memory."""
 
     def __init__(
         self, folder: Path, columns: list[Column], chunk_rows: int, extent: Extent | None = None
     ) -> None:
         self.folder, self.columns, self.chunk_rows = folder, columns, chunk_rows
-        written, tail = extent or Extent(0, _nothing(columns))
+        written, tail = extent or Extent(0, no_rows(columns))
         self.written = written
         self._tail: list[Block] = [tail]
-        self._waiting = _length(tail)  # rows in the tail
+        self._waiting = length(tail)  # rows in the tail
 
     def __len__(self) -> int:
         return self.written + self._waiting
@@ -62,7 +46,7 @@ class Table:
     # --- writing ------------------------------------------------------------------------------
 
     def create(self) -> None:
-        """Make empty arrays on disk."""
+        """Make empty arrays on disk, one for each column."""
         import zarr
         from zarr.codecs import Crc32cCodec, ZstdCodec
 
@@ -81,15 +65,15 @@ class Table:
         make_durable(self.folder / "zarr.json")
 
     def append(self, block: Block) -> None:
-        """Add rows, in memory."""
-        rows = _length(block)
+        """Add rows to the tail, in memory."""
+        rows = length(block)
         if rows > 0:
             self._tail.append(block)
             self._waiting += rows
 
     def extent(self) -> Extent:
-        """How far the table goes now."""
-        self._tail = [_joined(self._tail, self.columns)]
+        """How many rows are on disk, and the tail in one piece."""
+        self._tail = [joined_blocks(self._tail, self.columns)]
         return Extent(self.written, self._tail[0])
 
     def write_chunks(self) -> list[Path]:
@@ -97,7 +81,7 @@ class Table:
         if self._waiting < self.chunk_rows:
             return []
         written: list[Path] = []
-        tail = _joined(self._tail, self.columns)
+        tail = joined_blocks(self._tail, self.columns)
         whole = self._waiting - self._waiting % self.chunk_rows
         first, last = self.written // self.chunk_rows, (self.written + whole) // self.chunk_rows
         for column in self.columns:
@@ -136,12 +120,12 @@ class Table:
         yield {column.name: tail[column.name] for column in columns}
 
     def chunk_path(self, column: Column, chunk: int) -> Path:
-        """Where a chunk of a column is."""
+        """The file of a chunk of a column."""
         place = self.folder / column.name / "c" / str(chunk)
         return place / "0" if column.shape else place
 
     def check_chunks(self) -> None:
-        """Whether all chunks are there."""
+        """An error that names the first chunk that is missing."""
         for column in self.columns:
             for chunk in range(self.written // self.chunk_rows):
                 if not self.chunk_path(column, chunk).is_file():
@@ -150,7 +134,7 @@ class Table:
     def digests(self) -> dict[str, str]:
         """Checksums of what zarr says of the table and its columns, but for their lengths."""
         places = {".": self.folder, **{c.name: self.folder / c.name for c in self.columns}}
-        return {name: _digest(folder / "zarr.json") for name, folder in places.items()}
+        return {name: digest_of(folder / "zarr.json") for name, folder in places.items()}
 
     def check_digests(self, expected: dict[str, str]) -> None:
         """Whether every description is as it was written."""
@@ -211,46 +195,3 @@ class Table:
         except Exception as error:
             raise StoreDamaged(path, str(error).rstrip(".")) from error
         return values
-
-
-def note_damage(damage: list[StoreDamaged] | None, error: StoreDamaged) -> None:
-    """Note what is left out, once; where nothing may be left out, it is an error."""
-    if damage is None:
-        raise error
-    if all(error.path != known.path for known in damage):
-        damage.append(error)
-
-
-def _digest(path: Path) -> str:
-    description = read_json(path)
-    if not isinstance(description, dict):
-        raise StoreDamaged(path, "it describes nothing")
-    description.pop("shape", None)
-    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
-
-
-def read_json(path: Path) -> Any:
-    """What a JSON file says, or an error that names it."""
-    try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise StoreDamaged(path, f"it cannot be read ({error})") from error
-
-
-def _nothing(columns: list[Column]) -> Block:
-    return {column.name: np.empty((0, *column.shape), column.kind) for column in columns}
-
-
-def _length(block: Block) -> int:
-    return len(next(iter(block.values())))
-
-
-def _joined(blocks: list[Block], columns: list[Column]) -> Block:
-    if len(blocks) == 1:
-        return blocks[0]
-    return {
-        column.name: np.concatenate([block[column.name] for block in blocks]).astype(
-            column.kind, copy=False
-        )
-        for column in columns
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import aptmc
-from aptmc.backends.cluster.dask import DaskDispatch
+from aptmc.backends.cluster.dask_dispatch import DaskDispatch
 from tests.backends.contract import begin, eventually, run_until, same_when_replayed
 from tests.backends.process_contract import EngineContract
 from tests.support.engines import dask_cluster

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import aptmc
+from aptmc.backends.cluster.remote_workforce import RemoteWorkforce
 from aptmc.backends.cluster.task import DONE, read_answer
-from aptmc.backends.cluster.workforce import RemoteWorkforce, _place
+from aptmc.backends.cluster.tickets import place_of
 from aptmc.backends.workers.wire import FAILED
 from aptmc.errors import StopReason
 from aptmc.session.replay import replay
@@ -60,12 +61,12 @@ def test_moves_drawn_afresh_would_be_seen(monkeypatch):
     lose = RemoteWorkforce._lose
 
     def lose_with_other_keys(workforce, home):
-        for number, ticket in list(workforce._tickets.items()):
+        for number, ticket in list(workforce._tickets.under_way.items()):
             order, orders = ticket.order, ticket.worker.orders
             if order is not None:
                 key = order.key._replace(number=order.key.number + 1_000_000)
-                other = orders[_place(orders, order)] = order._replace(key=key)
-                workforce._tickets[number] = ticket._replace(order=other)
+                other = orders[place_of(orders, order)] = order._replace(key=key)
+                workforce._tickets.under_way[number] = ticket._replace(order=other)
         lose(workforce, home)
 
     monkeypatch.setattr(RemoteWorkforce, "_lose", lose_with_other_keys)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import aptmc
+from aptmc.backends.cluster.remote_workforce import RemoteWorkforce
 from aptmc.backends.cluster.task import UNUSABLE, _head
-from aptmc.backends.cluster.workforce import RemoteWorkforce
 from aptmc.backends.workers.wire import Wire
 from aptmc.keys import Key
 from aptmc.session.control import Control

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from typing_extensions import override
+
 from aptmc.backends.cluster.dispatch import Dispatch
-from aptmc.backends.cluster.workforce import RemoteWorkforce
+from aptmc.backends.cluster.remote_workforce import RemoteWorkforce
 from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
+from aptmc.backends.workers.trials import ComputeTimed
 from aptmc.session.session import Session
+from aptmc.session.units import Units
 
 
 class ClusterBackend(WorkforceBackend):
-    """Workers of an engine."""
+    """A backend whose workers sit on the seats of an engine: an executor, Dask or Ray."""
 
     most_losses: int
 
     @abstractmethod
     def dispatch(self) -> Dispatch:
-        """The engine, for one run."""
+        """The engine, made ready to be spoken to during one run."""
 
+    @override
+    def units(self, session: Session, compute: ComputeTimed) -> Units:
+        return self.grouping.units(session, compute)
+
+    @override
     def workforce(self, session: Session) -> RemoteWorkforce:
-        """Workers on the seats of the engine."""
         return RemoteWorkforce(
             payload_of(session),
             wire_of(session),

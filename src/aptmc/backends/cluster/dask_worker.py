@@ -21,14 +21,14 @@ class Orders(WorkerPlugin):  # type: ignore[misc]
     name = NAME
 
     def setup(self, worker: Any) -> None:
-        """Be there for orders. Runs at the same time, and one after the other, share one desk."""
-        if not hasattr(worker, "aptmc_desk"):
-            desk = worker.aptmc_desk = _Desk(worker.state.nthreads)
-            worker.handlers |= {"aptmc_perform": desk.perform, "aptmc_forget": desk.forget}
+        """Be there for orders. All runs share the same threads."""
+        if not hasattr(worker, "aptmc_threads"):
+            threads = worker.aptmc_threads = _OrderThreads(worker.state.nthreads)
+            worker.handlers |= {"aptmc_perform": threads.perform, "aptmc_forget": threads.forget}
 
 
 @final
-class _Desk:
+class _OrderThreads:
     """Orders are computed in threads of their own, so that the worker can answer meanwhile.
 
     They are Dask's kind of threads, which a worker that ends does not wait for.

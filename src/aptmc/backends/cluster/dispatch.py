@@ -38,9 +38,9 @@ class Dispatch(ABC):
         :param gone: the same when a home is known to be lost, although no task says so
         """
 
+    @abstractmethod
     def is_complete(self) -> bool:
         """Whether all seats are there that can be hoped for now."""
-        return True
 
     @abstractmethod
     def seats(self) -> list[Seat]:
@@ -57,9 +57,9 @@ class Dispatch(ABC):
     def abandon(self, home: Any) -> None:
         """A home is lost: find another if possible, or raise RunFailed if nothing can be done."""
 
+    @abstractmethod
     def interrupt(self, seat: Seat) -> bool:
-        """End what is computed on a seat, if this engine can; then its home is lost."""
-        return False
+        """End what is computed on a seat, if this engine can; then True, and its home is lost."""
 
     @abstractmethod
     def close(self) -> None:

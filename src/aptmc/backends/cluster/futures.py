@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import suppress
 from functools import partial
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
+from aptmc.backends.cluster.executors import end, workers_of
 from aptmc.backends.cluster.task import Task, perform
 from aptmc.backends.workers.grouping import Ahead, Group, Grouping
 from aptmc.backends.workers.workforce import MOST_DEATHS
@@ -55,7 +57,7 @@ class Futures(ClusterBackend):
                 f"got {executor!r}"
             )
         if workers is None:
-            workers = getattr(executor, "_max_workers", None)
+            workers = workers_of(executor)
             if workers is None:
                 raise InputError("say how many workers the executor has: workers=4, say")
         self.processors = whole_number("workers", workers)
@@ -67,8 +69,8 @@ class Futures(ClusterBackend):
     def __repr__(self) -> str:
         return f"Futures({self.processors})"
 
+    @override
     def dispatch(self) -> Dispatch:
-        """The executor."""
         return FuturesDispatch(self._executor, self._make, self.processors)
 
 
@@ -82,16 +84,23 @@ class FuturesDispatch(Dispatch):
         self._executor, self._make, self._workers = executor, make, workers
         self._seats: list[Seat] = []
 
+    @override
     def start(self, changed: Callable[[], None], gone: Callable[[Any], None]) -> None:
-        """Make the executor, if it is ours."""
+        """Make the executor, if a function was given that makes one."""
         self._begin()
 
+    @override
+    def is_complete(self) -> bool:
+        """Always: an executor says nothing of its workers."""
+        return True
+
+    @override
     def seats(self) -> list[Seat]:
         """As many as there are workers. Whoever is free computes what was submitted first."""
         return self._seats
 
+    @override
     def submit(self, seat: Seat, task: Task, done: Done) -> Callable[[], object]:
-        """Submit a task."""
         try:
             future = seat.home.submit(perform, *task)
         except (BrokenExecutor, RuntimeError) as error:  # broken, or shut down by somebody
@@ -103,8 +112,9 @@ class FuturesDispatch(Dispatch):
         withdraw: Callable[[], object] = _nothing if self._make is not None else future.cancel
         return withdraw
 
+    @override
     def abandon(self, home: Any) -> None:
-        """Another executor takes its place."""
+        """Make another executor in its place, if a function was given that makes one."""
         if self._make is None:
             raise RunFailed(
                 f"the executor {type(home).__name__} is broken: one of its workers was killed, "
@@ -112,13 +122,19 @@ class FuturesDispatch(Dispatch):
                 "function that makes the executor, aptmc.Futures(lambda: ..., workers), and "
                 "another one is made when that happens"
             )
-        _end(home)
+        end(home)
         self._begin()
 
+    @override
+    def interrupt(self, seat: Seat) -> bool:
+        """Never: an executor has no way to end a call."""
+        return False
+
+    @override
     def close(self) -> None:
-        """End the executor, if it is ours."""
+        """End the executor, if it was made here; one of the user goes on."""
         if self._make is not None and self._executor is not None:
-            _end(self._executor)
+            end(self._executor)
 
     def _begin(self) -> None:
         if self._make is not None:
@@ -141,20 +157,6 @@ def _tell(done: Done, future: Future[bytes]) -> None:
         done(Interrupted())
     except BaseException as error:
         done(error)
-
-
-def _end(executor: Any) -> None:
-    """End an executor that is ours, without waiting for what it computes."""
-    processes = list((getattr(executor, "_processes", None) or {}).values())
-    with suppress(Exception):
-        try:
-            executor.shutdown(wait=False, kill_workers=True)  # loky
-        except TypeError:
-            executor.shutdown(wait=False, cancel_futures=True)
-    # Python waits for the processes of a pool before it exits, and a move may take hours.
-    for process in processes:
-        with suppress(Exception):
-            process.kill()
 
 
 def _nothing() -> None:

@@ -20,7 +20,7 @@ class News(NamedTuple):
 
 @final
 class Mailbox:
-    """A queue that can be woken up."""
+    """A queue for one reader, who can be woken up although there is nothing to read."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

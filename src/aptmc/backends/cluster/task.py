@@ -33,7 +33,7 @@ class Task(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What comes back."""
+    """What a worker sends back, in its parts."""
 
     kind: bytes
     process: int  # on the machine of the worker
@@ -51,7 +51,7 @@ _own = threading.local()  # a mover has a random stream that it rewinds, so no t
 
 
 def token_of(payload: bytes) -> str:
-    """The name of a problem."""
+    """The name under which workers keep a problem: a hash of its bytes."""
     return sha256(payload).hexdigest()
 
 
@@ -71,7 +71,7 @@ def perform(token: str, message: bytes, payload: bytes | None) -> bytes:
 
 
 def read_answer(answer: bytes) -> Answer:
-    """The parts of what `perform` gave."""
+    """Take apart what `perform` gave."""
     kind, process = _HEAD.unpack_from(answer)
     return Answer(kind, process, answer[_HEAD.size :])
 

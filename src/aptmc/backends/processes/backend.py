@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import final
 
-from aptmc.backends.processes.workforce import LocalWorkforce
+from typing_extensions import override
+
+from aptmc.backends.processes.local_workforce import LocalWorkforce
 from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
 from aptmc.backends.workers.grouping import Ahead, Group, Grouping
 from aptmc.backends.workers.trials import ComputeTimed
@@ -52,10 +54,11 @@ class Processes(WorkforceBackend):
     def __repr__(self) -> str:
         return f"Processes({self.processors})"
 
+    @override
     def workforce(self, session: Session) -> LocalWorkforce:
-        """Processes, and a fork server from which they come."""
         return LocalWorkforce(payload_of(session), wire_of(session), session.problem)
 
+    @override
     def units(self, session: Session, compute: ComputeTimed) -> Units:
         """As wanted or found by a trial; nothing waits at a worker that a socket cannot hold."""
         grouping = self.grouping

@@ -11,13 +11,11 @@ started. When the coordinating process goes away, for whatever reason, it ends t
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import selectors
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import traceback
@@ -27,27 +25,21 @@ from typing import NoReturn, final
 
 import cloudpickle
 
+from aptmc.backends.processes.messages import ENDED, NEWS, READY, STARTED, UNUSABLE, receive_message
+from aptmc.backends.processes.surroundings import (
+    can_fork,
+    end_group,
+    end_with_parent,
+    environment,
+    restore_environment,
+)
 from aptmc.backends.workers.wire import Wire
 from aptmc.backends.workers.worker import Dismissed, serve
 from aptmc.clock import WallClock
 from aptmc.session.orders import Mover
 
-# What the fork server says: a letter and two numbers.
-NEWS = struct.Struct("<cqq")
-READY, UNUSABLE, STARTED, ENDED = b"R", b"U", b"S", b"E"
 # How long a worker has to put its things away at the end.
 GRACE = 0.2
-ONE_THREAD = (
-    "BLIS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
-_PATH_BEFORE = "APTMC_PYTHONPATH_BEFORE"
-_PR_SET_PDEATHSIG = 1
 
 
 def main(descriptor: int) -> None:
@@ -93,32 +85,8 @@ def unpack(payload: bytes) -> tuple[Mover, Wire]:
 
 
 def pack(mover_parts: tuple[object, object], wire: Wire) -> bytes:
-    """The other way round."""
+    """The bytes of a problem and a kernel, for `unpack` in another process."""
     return bytes(cloudpickle.dumps((*mover_parts, wire.shape)))
-
-
-def send_message(to: socket.socket, message: bytes) -> None:
-    """A message of any length."""
-    to.sendall(struct.pack("<q", len(message)))
-    to.sendall(message)
-
-
-def receive_message(source: socket.socket) -> bytes:
-    """The other end of `send_message`."""
-    (length,) = struct.unpack("<q", receive_exactly(source, 8))
-    return receive_exactly(source, length)
-
-
-def receive_exactly(source: socket.socket, length: int) -> bytes:
-    """So many bytes, or EOFError."""
-    message = bytearray(length)
-    view = memoryview(message)
-    while view:
-        received = source.recv_into(view)
-        if received == 0:
-            raise EOFError
-        view = view[received:]
-    return bytes(message)
 
 
 @final
@@ -185,7 +153,7 @@ class _ForkServer:
         return process.pid
 
     def be_worker(self, descriptor: int) -> NoReturn:
-        """What a copy of this process does."""
+        """Compute orders in a copy of this process, which ends with the last of them."""
         status = 1
         try:
             # A group of its own, so that what the user's function starts can be ended with it.
@@ -222,7 +190,7 @@ class _ForkServer:
         return gone
 
     def end_all(self) -> None:
-        """First kindly, then not."""
+        """Ask all workers to end, and kill those that have not after a moment."""
         clock = WallClock()
         for worker in self.workers:
             end_group(worker, signal.SIGTERM)
@@ -241,46 +209,3 @@ class _ForkServer:
     def _hang_up(self) -> None:
         with suppress(OSError):
             self.parent.shutdown(socket.SHUT_RDWR)
-
-
-def environment() -> dict[str, str]:
-    """For a Python that finds the same modules as this one, and whose libraries start no threads.
-
-    Threads of their own would only fight with the other workers.
-    """
-    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-    before = os.environ.get("PYTHONPATH", "")
-    return {
-        **os.environ,
-        **dict.fromkeys(ONE_THREAD, "1"),
-        "PYTHONPATH": path,
-        _PATH_BEFORE: before,
-    }
-
-
-def restore_environment() -> None:
-    """The user's own programs should see the search path that the user has set, if any."""
-    before = os.environ.pop(_PATH_BEFORE, "")
-    os.environ.pop("PYTHONPATH", None)
-    if before:
-        os.environ["PYTHONPATH"] = before
-
-
-def can_fork() -> bool:
-    """Whether a copy of this process would be sound: on Linux, with a single thread."""
-    try:
-        return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
-    except OSError:
-        return False
-
-
-def end_group(leader: int, number: int) -> None:
-    """Send a signal to a worker and to all that it has started."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, number)
-
-
-def end_with_parent(number: int) -> None:
-    """Have the system send a signal when the parent ends, where it can."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number))

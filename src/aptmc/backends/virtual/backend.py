@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from aptmc.backends.base import Backend
+from aptmc.backends.base import LoopBackend
 from aptmc.backends.virtual.loop import (
     A_HOLD_TIME,
     AN_EXCHANGE,
@@ -35,7 +35,7 @@ from aptmc.errors import (
 )
 from aptmc.keys import HOLD
 from aptmc.record.record import NOBODY
-from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.flight import Flight, empty_flight
 from aptmc.session.orders import Outcome
 from aptmc.session.session import Session, Usage, failed_exchange
@@ -46,7 +46,7 @@ MOST_COMPLETIONS = 1 << 40
 
 
 @final
-class VirtualTime(Backend):
+class VirtualTime(LoopBackend):
     """A simulated machine. Results are exact and repeatable: no clock is read.
 
     The whole loop runs compiled when the problem and `hold` do.
@@ -136,7 +136,7 @@ class VirtualTime(Backend):
                 session.flush()
                 now = max(float(flight.now[0]), began)
                 busy = flight.busy + _unfinished(flight, now) - busy_before
-                control.serve(RunningProcessors(now - began, busy))
+                control.serve(FixedProcessors(now - began, busy))
                 if control.stopped is not None:
                     stopped = control.stopped
                     break

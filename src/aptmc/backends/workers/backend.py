@@ -8,6 +8,8 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.backends.base import Backend, Engine
 from aptmc.backends.processes.fork_server import pack
 from aptmc.backends.workers.grouping import Grouping
@@ -63,9 +65,9 @@ class WorkforceBackend(Backend):
     def workforce(self, session: Session) -> Workforce[Any]:
         """Workers for one run; they are started when they are waited for."""
 
+    @abstractmethod
     def units(self, session: Session, compute: ComputeTimed) -> Units:
-        """How much is sent to a worker at a time."""
-        return self.grouping.units(session, compute)
+        """How much is sent to a worker at a time: as wanted, or found by a trial."""
 
     def check(self, session: Session) -> None:
         """Can the problem travel, and do groups and queues fit?"""
@@ -78,6 +80,7 @@ class WorkforceBackend(Backend):
             return engine.run(session, engine.left())
 
     @contextmanager
+    @override
     def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
         """Start a workforce, which serves all phases of a run."""
         workforce = self.workforce(session)

@@ -60,7 +60,7 @@ class Grouping:
             )
 
     def units(self, session: Session, compute: ComputeTimed) -> Units:
-        """What it comes to."""
+        """How many steps make a move, and how many moves wait: given, or found by a trial."""
         steps = session.tuning[:, STEPS].astype(np.int64)
         if self.group != "auto":
             steps = steps * np.broadcast_to(np.asarray(self.group, np.int64), steps.shape)

@@ -70,7 +70,7 @@ class WorkerLoop(RunningProcessors):
     # --- the run ------------------------------------------------------------------------------
 
     def run(self) -> Usage:
-        """Start up, then keep all busy."""
+        """Start up, then keep all workers busy until the end; gives how they were used."""
         stopped, failure = StopReason.BUDGET_SPENT, None
         try:
             self.start_up()
@@ -140,7 +140,7 @@ class WorkerLoop(RunningProcessors):
                 self.workforce.interrupt(worker)
 
     def begin(self) -> None:
-        """From now on moves count."""
+        """Give every worker its first orders: from now on moves count."""
         self.is_picking_up = True
         earlier = PickUp(self.session, self.control, self.workforce)
         earlier.wait(self.until, lambda: self.control.serve(self))
@@ -235,7 +235,7 @@ class WorkerLoop(RunningProcessors):
                 self.take_in()
 
     def now(self) -> float:
-        """The session's time."""
+        """The time now as the session counts it, from the first move of its first sitting."""
         return self.clock.now() + self.offset
 
     def note_busy(self, worker: Worker, reply: Reply) -> None:

@@ -32,7 +32,7 @@ class ByWorkers(Computing):
         self._workforce.order(worker, self._session.order(chain))
 
     def finish(self, chain: int) -> Outcome:
-        """Wait for it."""
+        """Wait for the outcome of a move that was begun."""
         while chain not in self._outcomes:
             for _, reply in self._workforce.listen(math.inf):
                 if reply.failure is not None:

@@ -46,19 +46,19 @@ class Wire:
         self.bytes_per_order = _ORDER.size + 8 * (tuning_length + width)
 
     def order_bytes(self, order: Order) -> bytes:
-        """An order to a worker."""
+        """The bytes of an order, for `read_order`."""
         _, chain, number, purpose = order.key
         head = _ORDER.pack(chain, number, purpose, order.rung, order.level)
         return head + _bytes(order.tuning) + _bytes(order.state)
 
     def read_order(self, message: bytes) -> Order:
-        """What was ordered."""
+        """The order that `order_bytes` wrote."""
         chain, number, purpose, rung, level = _ORDER.unpack_from(message)
         tuning, state = _arrays(message[_ORDER.size :], self._tuning_length)
         return Order(Key(self.seed, chain, number, purpose), rung, level, tuning, state)
 
     def outcome_bytes(self, key: Key, outcome: Outcome, began: float, ended: float) -> bytes:
-        """The outcome of an order."""
+        """The bytes of what came of an order, for `read_reply`."""
         _, chain, number, purpose = key
         head = _REPLY.pack(DONE, chain, number, purpose, began, ended)
         return head + _bytes(outcome.info) + _bytes(outcome.state)

@@ -79,16 +79,18 @@ class Workforce(ABC, Generic[AnyWorker]):
     def close(self) -> None:
         """End what was started for this workforce."""
 
+    @abstractmethod
     def check_growth(self) -> None:
         """Refuse another worker that somebody asks for, if there is no place for it."""
 
+    @abstractmethod
     def retire(self, worker: AnyWorker) -> None:
         """A worker was asked to leave: when it goes, nobody is to take its place."""
 
+    @abstractmethod
     def vacancies(self) -> int:
         """How many more workers there is a place for now: others have joined the cluster."""
-        return 0
 
+    @abstractmethod
     def crowded(self) -> list[AnyWorker]:
         """Workers that have lost their place and share that of another."""
-        return []

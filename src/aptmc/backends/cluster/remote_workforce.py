@@ -6,31 +6,30 @@ when its reply arrives here, which is the moment that the coordinator is told of
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable
 from functools import partial
-from itertools import count
 from math import inf, nan
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
-from aptmc.backends.cluster.dispatch import Dispatch, Interrupted, Lost, Seat
+from typing_extensions import override
+
+from aptmc.backends.cluster.dispatch import Dispatch, Interrupted, Lost
 from aptmc.backends.cluster.mailbox import Mailbox, News
 from aptmc.backends.cluster.seating import RemoteWorker, Seating
+from aptmc.backends.cluster.suspects import Suspects
 from aptmc.backends.cluster.task import (
     DONE,
     READY,
     UNKNOWN,
     UNUSABLE,
     Answer,
-    Task,
     read_answer,
-    token_of,
 )
+from aptmc.backends.cluster.tickets import Ticket, Tickets, holds, place_of, remove
+from aptmc.backends.workers.deaths import Deaths
 from aptmc.backends.workers.wire import Reply, Wire
 from aptmc.backends.workers.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Workforce
 from aptmc.clock import Clock, WallClock
-from aptmc.errors import InputError, RunFailed, WorkerDied
-from aptmc.keys import Key
+from aptmc.errors import InputError, RunFailed
 from aptmc.problem import Problem
 from aptmc.session.control import Control
 from aptmc.session.orders import Order
@@ -41,19 +40,9 @@ LOOK_AGAIN = 1.0  # seconds
 _CHANGED, _GONE = "changed", "gone"
 
 
-class _Ticket(NamedTuple):
-    """A task that is under way."""
-
-    worker: RemoteWorker
-    order: Order | None  # None: get ready
-    seat: Seat
-    ordered: float
-    withdraw: Callable[[], object]
-
-
 @final
 class RemoteWorkforce(Workforce[RemoteWorker]):
-    """Workers on the seats of an engine."""
+    """Workers on the seats of an engine. Which worker sits where may change in mid-run."""
 
     def __init__(
         self,
@@ -67,23 +56,21 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
     ) -> None:
         super().__init__()
         self.wire, self.problem = wire, problem
-        self._payload, self._token = payload, token_of(payload)
-        self._dispatch, self._most_losses = dispatch, most_losses
+        self._dispatch = dispatch
         self._clock = clock or WallClock()
         self._mailbox = Mailbox(self._clock)
-        self._numbers = count()
-        self._tickets: dict[int, _Ticket] = {}
-        self._deaths_on: Counter[Key] = Counter()
-        self._deaths_in_a_row = 0
+        self._tickets = Tickets(dispatch, self._mailbox, wire, payload, self._clock)
+        self._deaths = Deaths(problem, most_losses)
+        self._suspects = Suspects(self._deaths)
         self._failed: list[tuple[RemoteWorker, Reply]] = []  # moves that are given up
-        self._trials: deque[tuple[RemoteWorker, Order]] = deque()
         self._seating = Seating(dispatch, self.workers)
         self._is_started = False
 
     # --- for whoever runs the show ----------------------------------------------------------
 
+    @override
     def await_ready(self, until: float, control: Control) -> bool:
-        """Start the engine."""
+        """Start the engine, and wait a while for its workers."""
         if not self._is_started:
             self._is_started = True
             post = self._mailbox.post
@@ -96,22 +83,22 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
                 self.listen(min(limit, self._clock.now() + LOOK_AGAIN))
         return self._clock.now() < until and control.stopped is None
 
+    @override
     def hire(self, processor: int) -> RemoteWorker:
-        """A new worker on a processor."""
         worker = self.workers[processor] = RemoteWorker(processor)
         self._seat(worker)
         return worker
 
+    @override
     def order(self, worker: RemoteWorker, order: Order) -> None:
-        """Give a worker something to do."""
         if worker.is_idle and worker.is_ready:
             worker.since = self._clock.now()
         worker.orders.append(order)
         if not worker.is_held:
-            self._submit(worker, order)
+            self._tickets.send(worker, order)
 
+    @override
     def listen(self, until: float) -> list[tuple[RemoteWorker, Reply]]:
-        """Wait for replies, at most until so late by the clock."""
         before = self._clock.now()
         post = self._mailbox.wait(until)
         self.waited += self._clock.now() - before
@@ -127,77 +114,68 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         self._failed = []
         return replies
 
+    @override
     def dismiss(self, worker: RemoteWorker) -> None:
-        """Let a worker go that has nothing to do."""
         self._drop(worker)
         self.workers.pop(worker.processor, None)
         self._seating.take_stock()
 
+    @override
     def interrupt(self, worker: RemoteWorker) -> RemoteWorker:
         """Give up what a worker does now. Where it cannot be ended, the next order waits for it."""
         self._drop(worker)
         worker.orders.clear()
         if worker.seat is not None and self._dispatch.interrupt(worker.seat):
             self._lose(worker.seat.home)
-            self._deaths_in_a_row = 0
+            self._deaths.note_life()
         return worker
 
+    @override
     def wake(self) -> None:
-        """End the current `listen` early."""
         self._mailbox.wake()
 
+    @override
     def close(self) -> None:
         """Withdraw what has not begun, and leave the rest."""
-        for ticket in self._tickets.values():
-            ticket.withdraw()
-        self._tickets.clear()
+        self._tickets.withdraw_all()
         if self._is_started:
             self._dispatch.close()
 
+    @override
     def check_growth(self) -> None:
-        """An engine has the workers that it has."""
+        """Refuse: an engine has the workers that it has."""
         raise InputError(
             "workers of an engine cannot be added from here: those that join a cluster are given "
             "work by themselves, and an executor has as many as it was made with"
         )
 
+    @override
     def retire(self, worker: RemoteWorker) -> None:
-        """Its seat is left empty when it goes."""
+        """Leave its seat empty when it goes."""
         if worker.seat is not None:
             self._seating.retire(worker.seat)
 
+    @override
     def vacancies(self) -> int:
-        """How many seats are free."""
         return len(self._seating.free)
 
+    @override
     def crowded(self) -> list[RemoteWorker]:
-        """Workers that share the seat of another."""
         return self._seating.crowded
 
     # --- tasks --------------------------------------------------------------------------------
 
-    def _submit(self, worker: RemoteWorker, order: Order | None, *, whole: bool = False) -> None:
-        """Send an order to a worker's seat; without one, get ready. With the problem, if whole."""
-        if worker.seat is None:
-            return  # it is sent when there is one
-        message = b"" if order is None else self.wire.order_bytes(order)
-        task = Task(self._token, message, self._payload if whole or order is None else None)
-        number, ordered = next(self._numbers), self._clock.now()
-        # The answer may come before `submit` is back, but nobody reads it before we do.
-        withdraw = self._dispatch.submit(worker.seat, task, partial(self._mailbox.post, number))
-        self._tickets[number] = _Ticket(worker, order, worker.seat, ordered, withdraw)
-
     def _hear(self, news: News, replies: list[tuple[RemoteWorker, Reply]]) -> None:
-        ticket = self._tickets.get(news.subject)
+        ticket = self._tickets.under_way.get(news.subject)
         if ticket is None:
             return  # of a task that was given up, or sent again
         if isinstance(news.what, Lost):
             self._lose(ticket.seat.home)
             return
-        del self._tickets[news.subject]
+        del self._tickets.under_way[news.subject]
         if isinstance(news.what, Interrupted):
             if ticket.order is not None and not self._note_death_on(ticket):
-                self._submit(ticket.worker, ticket.order)
+                self._tickets.send(ticket.worker, ticket.order)
         elif isinstance(news.what, BaseException):
             raise RunFailed(
                 f"the engine cannot compute moves: {type(news.what).__name__}: {news.what}; check "
@@ -208,7 +186,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
 
     def _read(
         self,
-        ticket: _Ticket,
+        ticket: Ticket,
         answer: Answer,
         arrived: float,
         replies: list[tuple[RemoteWorker, Reply]],
@@ -217,7 +195,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         if answer.kind == UNUSABLE:
             raise self._unusable(answer.rest.decode())
         if answer.kind == UNKNOWN:
-            self._submit(worker, order, whole=True)
+            self._tickets.send(worker, order, whole=True)
             return
         worker.process = answer.process
         if not worker.is_ready:
@@ -227,17 +205,18 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             return
         assert answer.kind == DONE
         assert order is not None
-        self._deaths_in_a_row = 0
+        self._deaths.note_life()
         reply = self.wire.read_reply(answer.rest)
         assert reply is not None
         assert reply.key == order.key
         duration = reply.ended - reply.began
         began = max(arrived - duration, ticket.ordered)
         latency = max(arrived - ticket.ordered - duration, 0.0)
-        _remove(worker.orders, order)
+        remove(worker.orders, order)
         worker.since = arrived
         replies.append((worker, reply._replace(began=began, ended=arrived, latency=latency)))
-        self._end_trial(order)
+        if self._suspects.acquit(order):
+            self._try_next()
 
     def _unusable(self, text: str) -> Exception:
         last = text.strip().splitlines()[-1]
@@ -253,105 +232,62 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
     def _lose(self, home: Any) -> None:
         """A home is gone: whoever sat there gets another seat, and its orders are sent again."""
         affected = self._seating.forget(home)
-        lost = [n for n, ticket in self._tickets.items() if ticket.seat.home is home]
-        if not affected and not lost:
+        tickets = self._tickets.taken_from(home)
+        if not affected and not tickets:
             return
-        tickets = [self._tickets.pop(number) for number in lost]
         # Those that may have been computed: the first in line of each worker.
         suspects = [t for t in tickets if t.order is not None and t.worker.orders[0] is t.order]
         if suspects:
             for ticket in suspects:
                 self._note_death_on(ticket)
         else:
-            self._note_idle_death()
+            self._deaths.note_idle(
+                f"workers of the engine were lost {MOST_IDLE_DEATHS} times in a row without a "
+                "single move done: look into the engine's own log; perhaps there is not enough "
+                "memory"
+            )
         self._dispatch.abandon(home)
         for worker in affected:
             worker.is_ready, worker.since = False, inf
         self._seating.take_stock()
         for worker in affected:
             self._seat(worker)
-        if len(suspects) > 1 or self._trials:
-            self._hold(tickets)
+        if len(suspects) > 1 or self._suspects:
+            self._suspects.hold(tickets)
         # Those that were first in line are so again.
-        again = sorted(tickets, key=lambda ticket: _place(ticket.worker.orders, ticket.order))
+        again = sorted(tickets, key=lambda ticket: place_of(ticket.worker.orders, ticket.order))
         for ticket in again:
-            if not ticket.worker.is_held and _holds(ticket.worker.orders, ticket.order):
-                self._submit(ticket.worker, ticket.order)
+            if not ticket.worker.is_held and holds(ticket.worker.orders, ticket.order):
+                self._tickets.send(ticket.worker, ticket.order)
         self._try_next()
 
-    def _note_death_on(self, ticket: _Ticket) -> bool:
+    def _note_death_on(self, ticket: Ticket) -> bool:
         """Count a loss against a move; True if it is given up."""
         worker, order = ticket.worker, ticket.order
         assert order is not None
-        self._deaths_on[order.key] += 1
-        if self._deaths_on[order.key] < self._most_losses:
+        if not self._deaths.note_on(order):
             return False
-        death = WorkerDied(
-            f"the worker process ended each of {self._most_losses} times that this move was "
-            "computed,",
-            self.problem.describe(order.state),
-            order.rung,
-            order.key,
-        )
-        _remove(worker.orders, order)
+        death = self._deaths.verdict(order, "ended")
+        remove(worker.orders, order)
         self._failed.append((worker, Reply(order.key, None, death, nan, nan)))
-        self._trials = deque(trial for trial in self._trials if trial[1] is not order)
+        self._suspects.forget_move(order)
         return True
 
-    def _note_idle_death(self) -> None:
-        self._deaths_in_a_row += 1
-        if self._deaths_in_a_row == MOST_IDLE_DEATHS:
-            raise RunFailed(
-                f"workers of the engine were lost {MOST_IDLE_DEATHS} times in a row without a "
-                "single move done: look into the engine's own log; perhaps there is not enough "
-                "memory"
-            )
-
-    def _hold(self, tickets: list[_Ticket]) -> None:
-        """Find out which of several moves ends the process: the last chance of each, alone."""
-        waiting = {id(order) for _, order in self._trials}
-        for ticket in tickets:
-            order = ticket.order
-            if (
-                order is not None
-                and self._deaths_on[order.key] == self._most_losses - 1
-                and id(order) not in waiting
-            ):
-                self._trials.append((ticket.worker, order))
-        if self._trials:
-            for ticket in tickets:
-                ticket.worker.is_held = True
-
-    def _end_trial(self, order: Order) -> None:
-        if self._trials and self._trials[0][1] is order:
-            self._trials.popleft()
-            self._try_next()
-
     def _try_next(self) -> None:
-        """The next trial; when all are over, what was held back is sent."""
-        if self._trials:
-            worker, order = self._trials[0]
-            if all(ticket.order is not order for ticket in self._tickets.values()):
-                self._submit(worker, order)
+        """The next that is tried alone; when all were, what was held back is sent."""
+        if self._suspects:
+            worker, order = self._suspects.first
+            if not self._tickets.is_under_way(order):
+                self._tickets.send(worker, order)
             return
         held = [worker for worker in self.workers.values() if worker.is_held]
         for worker in held:
             worker.is_held = False
-        self._send_all(held)
-
-    def _send_all(self, workers: list[RemoteWorker]) -> None:
-        """Send the orders of workers that are not under way, those first in line first."""
-        under_way = {id(ticket.order) for ticket in self._tickets.values()}
-        for place in range(max((len(worker.orders) for worker in workers), default=0)):
-            for worker in workers:
-                if place < len(worker.orders) and id(worker.orders[place]) not in under_way:
-                    self._submit(worker, worker.orders[place])
+        self._tickets.send_missing(held)
 
     def _drop(self, worker: RemoteWorker) -> None:
-        """Forget what a worker was to do."""
-        for number in [n for n, ticket in self._tickets.items() if ticket.worker is worker]:
-            self._tickets.pop(number).withdraw()
-        self._trials = deque(trial for trial in self._trials if trial[0] is not worker)
+        self._tickets.withdraw_from(worker)
+        self._suspects.forget_worker(worker)
         self._try_next()
 
     # --- seats --------------------------------------------------------------------------------
@@ -360,7 +296,7 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         """Give a worker a seat, if there is one, and have it get ready there."""
         self._seating.seat(worker)
         if worker.seat is not None:
-            self._submit(worker, None)
+            self._tickets.send(worker, None)
 
     def _reseat(self) -> None:
         """There are other seats: those come first who have none, then those who share one."""
@@ -368,20 +304,8 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         homeless = [worker for worker in self.workers.values() if worker.seat is None]
         for worker in homeless:
             self._seat(worker)
-        self._send_all([worker for worker in homeless if not worker.is_held])
+        self._tickets.send_missing([worker for worker in homeless if not worker.is_held])
         self._try_next()
         for worker in [one for one in self._seating.crowded if not one.is_leaving]:
             if self._seating.free:
                 self._seat(worker)
-
-
-def _place(orders: deque[Order], order: Order | None) -> int:
-    return next((place for place, other in enumerate(orders) if other is order), -1)
-
-
-def _holds(orders: deque[Order], order: Order | None) -> bool:
-    return order is not None and _place(orders, order) >= 0
-
-
-def _remove(orders: deque[Order], order: Order) -> None:
-    del orders[_place(orders, order)]

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 import aptmc
 from aptmc import plots
-from aptmc.plots.processors import busy_share
+from aptmc.plots.timelines import busy_share
 from tests.support import seen
 
 

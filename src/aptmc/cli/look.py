@@ -1,57 +1,27 @@
-"""A live view of a run that another process computes."""
+"""One look at a run that another process computes, from its store."""
 
 from __future__ import annotations
 
-import json
 import math
-import sys
-from argparse import Namespace
 from pathlib import Path
+from typing import final
 
 import numpy as np
 
 import aptmc
-from aptmc.cli.main import GOOD
-from aptmc.cli.running import known
-from aptmc.clock import pause
+from aptmc.cli.run_as_json import known
 from aptmc.errors import StopReason
-from aptmc.progress import LiveState, choose_view
+from aptmc.progress import LiveState
 from aptmc.result.run import Run
 from aptmc.sampling.status import Status, read_status
 from aptmc.store import being_written
-from aptmc.store.disk import CHECKPOINTS
+from aptmc.store.checkpoint import CHECKPOINTS
 from aptmc.warmup.guess import ROUNDS
 
-BETWEEN_LOOKS = 1.0  # seconds
 
-
-def watch(options: Namespace) -> int:
-    """Look again and again, until the run has ended."""
-    store = Path(options.store)
-    look = Look(store)
-    if options.json:
-        print(json.dumps(as_json(look)))
-        return GOOD
-    view = choose_view(wanted=True, stream=sys.stdout)
-    assert view is not None
-    last_words = "not watched any longer; the run goes on"
-    try:
-        while True:
-            view.show(look.live)
-            if look.has_ended:
-                last_words = look.last_words
-                break
-            if options.once:
-                break
-            pause(BETWEEN_LOOKS)
-            look = Look(store, look)
-    finally:
-        view.close(last_words)
-    return GOOD
-
-
+@final
 class Look:
-    """A look at a store."""
+    """A stored run as it is now, and whether anybody still computes it."""
 
     def __init__(self, store: Path, before: Look | None = None) -> None:
         """Read what is new: checkpoints come every few seconds, and have many draws."""
@@ -77,7 +47,7 @@ class Look:
 
     @property
     def last_words(self) -> str:
-        """How it ended."""
+        """How it ended, as the last line of a view says it."""
         if self.has_gone:
             again = f"aptmc resume {self.store} PROBLEM --budget ..."
             return f"the process that computed it has gone; to go on, {again}"
@@ -85,13 +55,13 @@ class Look:
 
 
 def _stamp(store: Path) -> list[int]:
-    """Changes with every checkpoint."""
+    """When the checkpoints were written: there is nothing new to read before that changes."""
     files = [store / name for name in CHECKPOINTS]
     return [file.stat().st_mtime_ns for file in files if file.exists()]
 
 
-def as_json(look: Look) -> dict[str, object]:
-    """A look for programs."""
+def look_as_json(look: Look) -> dict[str, object]:
+    """What `aptmc watch --json` prints."""
     said = look.live._asdict()
     said["levels"] = [str(level) for level in look.live.levels]
     said["swap_rates"] = [known(rate) for rate in look.live.swap_rates.tolist()]
@@ -123,7 +93,7 @@ def live_state_of(run: Run) -> LiveState:
 
 
 def with_status(live: LiveState, status: Status) -> LiveState:
-    """The same with what the run has told since."""
+    """The same run with what its status file has told since the last checkpoint."""
     live = live._replace(
         workers=status.workers,
         round=status.round,

@@ -30,7 +30,7 @@ BINS = 60
 
 
 class Window(NamedTuple):
-    """A part of a run."""
+    """The part of a run that a timeline shows."""
 
     start: float
     end: float

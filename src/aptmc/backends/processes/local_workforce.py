@@ -9,31 +9,23 @@ from __future__ import annotations
 import selectors
 import signal
 import socket
-import subprocess
-import sys
-from collections import Counter, deque
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from math import nan
 from multiprocessing.connection import Connection
 from typing import final
 
-from aptmc.backends.processes.fork_server import (
-    ENDED,
-    NEWS,
-    READY,
-    STARTED,
-    UNUSABLE,
-    end_group,
-    environment,
-    receive_exactly,
-    send_message,
-)
+from typing_extensions import override
+
+from aptmc.backends.processes.fork_server_link import ForkServerLink
+from aptmc.backends.processes.messages import ENDED, READY, STARTED, UNUSABLE
+from aptmc.backends.processes.surroundings import end_group
+from aptmc.backends.workers.deaths import Deaths
 from aptmc.backends.workers.wire import Reply, Wire
 from aptmc.backends.workers.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Worker, Workforce
 from aptmc.clock import WallClock
-from aptmc.errors import InputError, RunFailed, WorkerDied
-from aptmc.keys import Key
+from aptmc.errors import InputError
 from aptmc.problem import Problem
 from aptmc.session.control import Control
 from aptmc.session.orders import Order
@@ -59,8 +51,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         self._payload = payload
         self._clock = WallClock()
         self._selector = selectors.DefaultSelector()
-        self._deaths_on: Counter[Key] = Counter()
-        self._deaths_in_a_row = 0
+        self._deaths = Deaths(problem, MOST_DEATHS)
         self._failed: list[tuple[LocalWorker, Reply]] = []  # moves that are given up
         self._last_status: dict[int, int] = {}  # by process
         self._starting: deque[LocalWorker] = deque()  # in the order in which they were asked for
@@ -68,36 +59,36 @@ class LocalWorkforce(Workforce[LocalWorker]):
         self._waker.setblocking(False)
         self._selector.register(self._woken, selectors.EVENT_READ)
         self._is_ready = False
-        self._start_fork_server()
+        self._fork_server = self._start_fork_server()
 
     # --- for whoever runs the show ----------------------------------------------------------
 
+    @override
     def wake(self) -> None:
-        """End the current `listen` early. May be called from any thread or signal handler."""
         with suppress(OSError):
             self._waker.send(b"!")
 
+    @override
     def hire(self, processor: int) -> LocalWorker:
-        """A new worker on a processor."""
         ours, theirs = socket.socketpair()
         worker = LocalWorker(processor, connection=Connection(ours.detach()))
         self.workers[processor] = worker
         self._selector.register(worker.connection, selectors.EVENT_READ, worker)
         self._starting.append(worker)
-        with theirs, suppress(OSError):  # a fork server that has just died is noticed by `listen`
-            socket.send_fds(self._fork_server, [b"W"], [theirs.fileno()])
+        with theirs:
+            self._fork_server.ask_for_worker(theirs)
         return worker
 
+    @override
     def order(self, worker: LocalWorker, order: Order) -> None:
-        """Give a worker something to do."""
         if worker.is_idle and worker.is_ready:
             worker.since = self._clock.now()
         worker.orders.append(order)
         with suppress(OSError):  # a worker that has just died is noticed by `listen`
             worker.connection.send_bytes(self.wire.order_bytes(order))
 
+    @override
     def listen(self, until: float) -> list[tuple[LocalWorker, Reply]]:
-        """Wait for replies, at most until so late by the clock. Dead workers are replaced."""
         before = self._clock.now()
         ready = self._selector.select(min(max(until - before, 0.0), LONGEST_WAIT))
         self.waited += self._clock.now() - before
@@ -105,7 +96,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         for key, _ in ready:
             if key.fileobj is self._woken:
                 self._woken.recv(4096)
-            elif key.fileobj is self._fork_server:
+            elif key.fileobj is self._fork_server.socket:
                 self._hear_fork_server()
             else:
                 worker: LocalWorker = key.data
@@ -120,7 +111,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
                     # To start a fresh Python takes seconds, which are no part of its first move.
                     worker.is_ready, worker.since = True, self._clock.now()
                     continue
-                self._deaths_in_a_row = 0
+                self._deaths.note_life()
                 # An order that was given up may still be answered by a worker that lives on.
                 if worker.orders and worker.orders[0].key == reply.key:
                     worker.orders.popleft()
@@ -131,11 +122,12 @@ class LocalWorkforce(Workforce[LocalWorker]):
         # Whoever was replaced after the reply came is not the one to be given the next order.
         return [(self.workers.get(worker.processor, worker), reply) for worker, reply in replies]
 
+    @override
     def dismiss(self, worker: LocalWorker) -> None:
-        """Let a worker go that has nothing to do."""
         self._forget(worker)
         del self.workers[worker.processor]
 
+    @override
     def interrupt(self, worker: LocalWorker) -> LocalWorker:
         """Give up what a worker does now, by ending it; another takes its place."""
         self._forget(worker)
@@ -143,12 +135,13 @@ class LocalWorkforce(Workforce[LocalWorker]):
             end_group(worker.process, signal.SIGKILL)
         return self.hire(worker.processor)
 
+    @override
     def await_ready(self, until: float, control: Control) -> bool:
-        """Wait until workers can be started at once; False if that takes too long."""
         while not self._is_ready and self._clock.now() < until and control.stopped is None:
             self.listen(until)
         return self._is_ready
 
+    @override
     def close(self) -> None:
         """End all workers and the fork server, and wait until they are gone."""
         processes = [worker.process for worker in self.workers.values()]
@@ -156,42 +149,41 @@ class LocalWorkforce(Workforce[LocalWorker]):
             self.dismiss(worker)
         self._end_fork_server()
         for process in processes:
-            if process is not None and self._popen.returncode != 0:
+            if process is not None and not self._fork_server.ended_well:
                 end_group(process, signal.SIGKILL)
         self._selector.close()
         self._woken.close()
         self._waker.close()
 
+    @override
+    def check_growth(self) -> None:
+        """Allow it: this machine has a place for any number of processes."""
+
+    @override
+    def retire(self, worker: LocalWorker) -> None:
+        """Nothing: nobody takes the place of a process that was dismissed."""
+
+    @override
+    def vacancies(self) -> int:
+        """None: nobody joins by himself."""
+        return 0
+
+    @override
+    def crowded(self) -> list[LocalWorker]:
+        """Nobody: each has a process of its own."""
+        return []
+
     # --- the fork server ------------------------------------------------------------------------
 
-    def _start_fork_server(self) -> None:
-        if not sys.executable or not hasattr(socket, "send_fds"):
-            raise InputError(
-                "this Python cannot start workers, because it does not know its own program or "
-                "because the system is not a Unix: use on=aptmc.InProcess()"
-            )
-        ours, theirs = socket.socketpair()
-        command = f"from aptmc.backends.processes.fork_server import main; main({theirs.fileno()})"
-        # Not by way of `multiprocessing`, which would run the user's script once more in every
-        # process: functions travel by value, so nobody needs it, nor a guard in it.
-        with theirs:
-            self._popen = subprocess.Popen(
-                [sys.executable, "-P", "-c", command],
-                stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env=environment(),
-                start_new_session=True,
-            )
-        self._fork_server = ours
-        self._selector.register(ours, selectors.EVENT_READ)
+    def _start_fork_server(self) -> ForkServerLink:
+        link = ForkServerLink(self._payload)
+        self._selector.register(link.socket, selectors.EVENT_READ)
         self._is_ready = False
-        with suppress(OSError):
-            send_message(ours, self._payload)
+        return link
 
     def _hear_fork_server(self) -> None:
         try:
-            kind, number, status = NEWS.unpack(receive_exactly(self._fork_server, NEWS.size))
-            text = receive_exactly(self._fork_server, number).decode() if kind == UNUSABLE else ""
+            kind, number, status, text = self._fork_server.hear()
         except (EOFError, OSError):
             self._replace_fork_server()
             return
@@ -224,19 +216,14 @@ class LocalWorkforce(Workforce[LocalWorker]):
             if worker.process is not None:
                 end_group(worker.process, signal.SIGKILL)
         self._starting.clear()
-        self._start_fork_server()
+        self._fork_server = self._start_fork_server()
         for worker in list(self.workers.values()):
             self._hire_again(worker)
 
     def _end_fork_server(self) -> None:
         with suppress(KeyError):
-            self._selector.unregister(self._fork_server)
-        self._fork_server.close()
-        try:
-            self._popen.wait(timeout=2.0)
-        except subprocess.TimeoutExpired:
-            self._popen.kill()
-            self._popen.wait()
+            self._selector.unregister(self._fork_server.socket)
+        self._fork_server.end()
 
     # --- death ------------------------------------------------------------------------------
 
@@ -246,15 +233,8 @@ class LocalWorkforce(Workforce[LocalWorker]):
             self._note_death("a worker process")
         else:
             order = worker.orders[0]
-            self._deaths_on[order.key] += 1
-            if self._deaths_on[order.key] == MOST_DEATHS:
-                death = WorkerDied(
-                    f"the worker process {self._how_it_ended(worker)} each of {MOST_DEATHS} times "
-                    "that this move was computed,",
-                    self.problem.describe(order.state),
-                    order.rung,
-                    order.key,
-                )
+            if self._deaths.note_on(order):
+                death = self._deaths.verdict(order, self._how_it_ended(worker))
                 worker.orders.popleft()
                 self._failed.append((worker, Reply(order.key, None, death, nan, nan)))
         if worker.is_leaving and worker.is_idle:
@@ -275,18 +255,16 @@ class LocalWorkforce(Workforce[LocalWorker]):
         worker.connection.close()
 
     def _note_death(self, who: str) -> None:
-        self._deaths_in_a_row += 1
-        if self._deaths_in_a_row == MOST_IDLE_DEATHS:
-            raise RunFailed(
-                f"{who} died {MOST_IDLE_DEATHS} times in a row with nothing to do: perhaps there "
-                "is not enough memory for so many; use fewer, on=aptmc.Processes(2), say"
-            )
+        self._deaths.note_idle(
+            f"{who} died {MOST_IDLE_DEATHS} times in a row with nothing to do: perhaps there "
+            "is not enough memory for so many; use fewer, on=aptmc.Processes(2), say"
+        )
 
     def _how_it_ended(self, worker: LocalWorker) -> str:
         """In words. The report comes a moment after the worker's last sign of life."""
         until = self._clock.now() + 1.0
         with selectors.DefaultSelector() as news:
-            news.register(self._fork_server, selectors.EVENT_READ)
+            news.register(self._fork_server.socket, selectors.EVENT_READ)
             while worker.process not in self._last_status and news.select(
                 until - self._clock.now()
             ):

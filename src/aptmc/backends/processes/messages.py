@@ -1,0 +1,34 @@
+"""What the fork server and the coordinating process say to each other, over a socket."""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+# What the fork server says: a letter and two numbers.
+NEWS = struct.Struct("<cqq")
+READY, UNUSABLE, STARTED, ENDED = b"R", b"U", b"S", b"E"
+
+
+def send_message(to: socket.socket, message: bytes) -> None:
+    """Send a message of any length, which `receive_message` reads as a whole."""
+    to.sendall(struct.pack("<q", len(message)))
+    to.sendall(message)
+
+
+def receive_message(source: socket.socket) -> bytes:
+    """Wait for a whole message that `send_message` sends."""
+    (length,) = struct.unpack("<q", receive_exactly(source, 8))
+    return receive_exactly(source, length)
+
+
+def receive_exactly(source: socket.socket, length: int) -> bytes:
+    """Wait for so many bytes; EOFError if the other side hangs up before."""
+    message = bytearray(length)
+    view = memoryview(message)
+    while view:
+        received = source.recv_into(view)
+        if received == 0:
+            raise EOFError
+        view = view[received:]
+    return bytes(message)

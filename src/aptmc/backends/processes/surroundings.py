@@ -1,0 +1,63 @@
+"""What the system gives a process: its environment, its group, and how it ends."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from contextlib import suppress
+
+ONE_THREAD = (
+    "BLIS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+_PATH_BEFORE = "APTMC_PYTHONPATH_BEFORE"
+_PR_SET_PDEATHSIG = 1
+
+
+def environment() -> dict[str, str]:
+    """For a Python that finds the same modules as this one, and whose libraries start no threads.
+
+    Threads of their own would only fight with the other workers.
+    """
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    before = os.environ.get("PYTHONPATH", "")
+    return {
+        **os.environ,
+        **dict.fromkeys(ONE_THREAD, "1"),
+        "PYTHONPATH": path,
+        _PATH_BEFORE: before,
+    }
+
+
+def restore_environment() -> None:
+    """The user's own programs should see the search path that the user has set, if any."""
+    before = os.environ.pop(_PATH_BEFORE, "")
+    os.environ.pop("PYTHONPATH", None)
+    if before:
+        os.environ["PYTHONPATH"] = before
+
+
+def can_fork() -> bool:
+    """Whether a copy of this process would be sound: on Linux, with a single thread."""
+    try:
+        return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
+
+
+def end_group(leader: int, number: int) -> None:
+    """Send a signal to a worker and to all that it has started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
+
+
+def end_with_parent(number: int) -> None:
+    """Have the system send a signal when the parent ends, where it can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number))

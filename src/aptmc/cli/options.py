@@ -1,0 +1,40 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+
+def add_store(parser: ArgumentParser) -> None:
+    """The stored run that a command is about."""
+    parser.add_argument("store", help="the folder of the run, run.zarr say")
+
+
+def add_problem(parser: ArgumentParser) -> None:
+    """The problem of the user, which no store holds."""
+    parser.add_argument(
+        "problem",
+        help="where the problem is: file.py:name or package.module:name, a problem or a function",
+    )
+
+
+def add_json(parser: ArgumentParser) -> None:
+    """Whether a program reads the answer."""
+    parser.add_argument("--json", action="store_true", help="for programs to read")
+
+
+def add_running(parser: ArgumentParser) -> None:
+    """How long to sample, on what, and what to show meanwhile."""
+    parser.add_argument("--budget", required=True, help='"10 min", 30s, 2h, or seconds')
+    parser.add_argument("--workers", type=int, help="how many (default: all processors)")
+    parser.add_argument(
+        "--on", default="processes",
+        help="who computes: processes here (default), dask:tcp://host:8786, ray or ray:auto",
+    )  # fmt: skip
+    parser.add_argument("--quiet", action="store_true", help="no view of the run")
+    add_json(parser)
+
+
+def add_report(parser: ArgumentParser) -> None:
+    """Where a report on what was sampled goes."""
+    parser.add_argument("--report", help="write a report there at the end")

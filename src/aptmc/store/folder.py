@@ -1,0 +1,51 @@
+"""The folder of a store: whether there is room for a new one, and whether one is as it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aptmc.errors import InputError, StoreDamaged
+from aptmc.store.damage import note_damage, read_json
+from aptmc.store.table import Table
+
+
+def check_new(path: Path) -> None:
+    """Refuse a path where there is something already, or no folder to put it in."""
+    if path.exists():
+        raise InputError(
+            f"{path} is there already: go on with it by aptmc.resume({str(path)!r}, problem, "
+            "budget=...), or choose another name"
+        )
+    if not path.parent.is_dir():
+        raise InputError(f"the folder {path.parent} of the store {path} is not there: make it")
+
+
+def check_folder(
+    path: Path,
+    description: dict[str, Any],
+    tables: Mapping[str, Table],
+    digests: Mapping[str, dict[str, str]],
+    damage: list[StoreDamaged] | None,
+) -> None:
+    """Whether everything is there, and descriptions are as they were written.
+
+    :param damage: where to note what is not; an error otherwise
+    """
+    checks: list[Callable[[], None]] = [partial(_check_description, path, description)]
+    for name, table in tables.items():
+        checks += [table.check_chunks, partial(table.check_digests, digests[name])]
+    for check in checks:
+        try:
+            check()
+        except StoreDamaged as error:
+            note_damage(damage, error)
+
+
+def _check_description(path: Path, description: dict[str, Any]) -> None:
+    file = path / "zarr.json"
+    described = {"attributes": {"aptmc": description}, "zarr_format": 3, "node_type": "group"}
+    if read_json(file) != described:
+        raise StoreDamaged(file, "it does not describe this run")
