@@ -14,7 +14,7 @@ from scipy import stats
 import aptmc
 from aptmc.backends import VirtualTime, events
 from aptmc.compiled import compiled
-from aptmc.coordinator.transitions import ALL_POOLS, exchange_round
+from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
 from aptmc.keys import open_streams
 from aptmc.problem.weights import power_log_weight
 from aptmc.session.session import Outcome
@@ -152,7 +152,7 @@ def exchanged_states(rule, log_weight, runs=3000):
             0.0,
             session.record,
             streams,
-            type(rule).choose_pairs,
+            rule.function(),
             log_weight,
         )
         for chain in range(len(LADDER.levels)):

@@ -1,18 +1,37 @@
-"""Schedules: when chains are exchanged, and by which rule."""
+"""Schedules: when chains are exchanged, and by which rule.
+
+A schedule of one's own is one small class with one or two functions, which numba compiles:
+
+>>> class Bursts(Schedule):
+...     '''Deadlines in bursts of so many, a short time apart, and a long time between bursts.'''
+...
+...     count: int = 4
+...     short: float = 0.5
+...     long: float = 8.0
+...
+...     @staticmethod
+...     def next_deadline(number, time, sweep_share, rng, settings):
+...         return time + (settings.long if number % settings.count == 0 else settings.short)
+>>> Bursts(short=0.1).interval
+8.0
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import NamedTuple, final
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, dataclass_transform, final
 
 import numpy as np
 
 from aptmc.checks import whole_number
 from aptmc.clock import duration
+from aptmc.compiled import Generator, at_speed, compiled, pointer_to
 from aptmc.errors import InputError
 from aptmc.exchange.rules import NeighbouringRungs, Reassignment, Rule
+from aptmc.exchange.settings import as_dataclass, bound, settings_of
 from aptmc.pools import Layout
 
 AUTO = "auto"
@@ -20,44 +39,207 @@ AUTO = "auto"
 FOLLOWING = 0.03
 # Measured: docs/tuning.md. Exchanges are cheap, and the more of them the better, up to about this.
 DEADLINES_PER_SWEEP = 16
+# What a completion calls for. A sum of them calls for both.
+NOTHING, WITHIN_POOL, BARRIER = 0, 1, 2
+
+
+class Settings(NamedTuple):
+    """The numbers of the library's own schedules, which only the schedule itself looks at."""
+
+    every: float = math.inf
+    follow: bool = False
+    jitter: float = 0.0
+    shortest: float = 0.0
+    moves: int = 0
 
 
 class Plan(NamedTuple):
-    """A schedule as the coordinator sees it."""
+    """A schedule as the coordinator sees it, beside its two functions."""
 
-    every: float  # time between deadlines at first, infinite if there are none
-    moves_per_barrier: int  # moves that each chain makes before all wait; 0: nobody ever waits
+    first_deadline: float  # infinite if there are none
+    never_waits: bool
     swaps_in_flight: bool  # the error that Uncorrected makes
     rounds: int
-    rounds_within_pool: int  # after each sweep of a pool; 0: none
-    follows: float = 0.0  # how fast deadlines follow the time that a sweep takes; 0: not at all
-    jitter: float = 0.0  # by how much of `every` deadlines come earlier or later, at random
-    shortest: float = 0.0  # time between deadlines that follow, however fast sweeps become
+    rounds_within_pool: int  # when a completion calls for them; 0: none
+    follows: float = 0.0  # how fast the share of a sweep's time is followed; 0: not at all
+    settings: Settings = Settings()
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+@dataclass(frozen=True, repr=False)
 class Schedule(ABC):
-    """When exchanges take place."""
+    """When exchanges take place.
 
-    exchange: Rule | None
-    within: Rule | None
+    Fields of a class of your own that are numbers reach its functions as `settings`.
 
+    :param exchange: which waiting chains are paired; by default `NeighbouringRungs` on a ladder of
+        powers and `Reassignment` on one of tolerances
+    :param within: which chains of a pool are paired when a completion calls for that
+    """
+
+    exchange: Rule | None = field(default=None, kw_only=True)
+    within: Rule | None = field(default=None, kw_only=True)
+
+    # Whether chains go on at once after each move. A schedule with barriers says that it is not so.
+    never_waits: ClassVar[bool] = True
+    # The error that Uncorrected makes.
+    swaps_in_flight: ClassVar[bool] = False
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Before the first of its kind is made: its fields are settings."""
+        as_dataclass(cls, repr=False)
+        return super().__new__(cls)
+
+    def __repr__(self) -> str:
+        shown = sorted(fields(self), key=lambda one: one.kw_only is True)
+        parts = (f"{one.name}={getattr(self, one.name)!r}" for one in shown)
+        return f"{type(self).__qualname__}({', '.join(parts)})"
+
+    @staticmethod
+    @abstractmethod
+    def next_deadline(
+        number: int, time: float, sweep_share: float, rng: Generator, settings: Settings
+    ) -> float:
+        """When the next deadline comes: `number` have passed so far, the last of them at `time`.
+
+        What it may look at is what keeps exchanges exact: the number, the time and a random stream
+        of its own tell nothing of how long moves took. `sweep_share` does, a 16th of what a sweep
+        of the slowest pool takes, followed slowly if `follows` is positive; deadlines that depend
+        on it are exact only in the limit. Infinity means that there are none.
+        """
+
+    @staticmethod
+    def after_completion(moves: int, completed: int, sweep: int, settings: Settings) -> int:
+        """What the completion of a move calls for: NOTHING, WITHIN_POOL, BARRIER, or a sum.
+
+        It may look at counts alone, never at times or states: how many `moves` the chain has made,
+        how many were `completed` in its pool, of which `sweep` make one for each chain. At a
+        BARRIER the chain waits until all others have come to one, too; then all exchange and go on.
+        By default a pool exchanges within after each sweep, if there is a rule for that.
+        """
+        return WITHIN_POOL if completed % sweep == 0 else NOTHING
+
+    @final
     def rule(self, ladder_kind: str) -> Rule:
         """The rule by which chains are paired on a ladder of this kind."""
         if self.exchange is not None:
             return self.exchange
         return Reassignment() if ladder_kind == "tolerances" else NeighbouringRungs()
 
-    @abstractmethod
-    def plan(self) -> Plan:
-        """The schedule as the coordinator sees it."""
+    @property
+    def follows(self) -> float:
+        """How fast `sweep_share` follows the time that a sweep takes; 0: not at all."""
+        return 0.0
 
-    @abstractmethod
+    @property
+    def settings(self) -> Any:
+        """What the functions of this schedule see of it."""
+        return settings_of(self, leave_out=("exchange", "within"))
+
+    @property
+    def wants_deadlines(self) -> bool:
+        """Whether the time between deadlines is to be found in the warm-up."""
+        return False
+
+    def with_deadlines(
+        self,
+        every: float,
+        *,
+        jitter: float = 0.0,
+        shortest: float = 0.0,
+        follow: bool | None = None,
+    ) -> Self:
+        """The same with so much time between deadlines, where that can be changed."""
+        return self
+
+    @property
+    def can_change_deadlines(self) -> bool:
+        """Whether one may choose when deadlines come, and how often."""
+        return False
+
+    @property
+    def moves_per_barrier(self) -> int | None:
+        """How many moves each chain makes before all wait, if that is always the same."""
+        return None
+
+    @property
+    @final
+    def interval(self) -> float:
+        """The time until the first deadline, and usually between any two."""
+        return self._first_deadline(np.random.default_rng(0))
+
+    @final
+    def plan(self, rng: np.random.Generator | None = None) -> Plan:
+        """The schedule as the coordinator sees it.
+
+        :param rng: the stream of the first deadline
+        """
+        is_own = not isinstance(self.settings, Settings)
+        return Plan(
+            first_deadline=self._first_deadline(rng or np.random.default_rng(0)),
+            never_waits=self.never_waits,
+            swaps_in_flight=self.swaps_in_flight,
+            rounds=1 if self.exchange is None else self.exchange.rounds,
+            rounds_within_pool=0 if self.within is None else self.within.rounds,
+            follows=self.follows,
+            settings=Settings() if is_own else self.settings,
+        )
+
+    @final
+    def functions(self) -> tuple[NextDeadline, AfterCompletion]:
+        """The two functions, compiled."""
+        settings, kind = self.settings, type(self)
+        if isinstance(settings, Settings):
+            return kind.next_deadline, kind.after_completion
+        next_deadline = bound(kind, "next_deadline", Schedule.next_deadline, settings)
+        after_completion: AfterCompletion = after_each_sweep
+        if kind.after_completion is not Schedule.after_completion:
+            after_completion = bound(kind, "after_completion", Schedule.after_completion, settings)
+        return next_deadline, after_completion
+
+    @final
     def check(self, layout: Layout) -> None:
         """Refuse a layout with which this schedule cannot work."""
+        if self.swaps_in_flight and layout.rung.size < 2:
+            raise InputError("a single chain has nobody to exchange with: use more rungs")
+        if self.never_waits and not self.swaps_in_flight:
+            _check_that_some_wait(layout)
+        _check_rules(self, layout)
+
+    def _first_deadline(self, rng: np.random.Generator) -> float:
+        function: Any = at_speed(type(self).next_deadline, compiled=False)
+        return float(function(0, 0.0, math.inf, rng, self.settings))
+
+
+NextDeadline = Annotated[Callable[..., float], pointer_to(Schedule.next_deadline)]
+AfterCompletion = Annotated[Callable[..., int], pointer_to(Schedule.after_completion)]
+
+
+@compiled
+def after_each_sweep(moves: int, completed: int, sweep: int, settings: Settings) -> int:
+    """As `Schedule.after_completion`."""
+    return WITHIN_POOL if completed % sweep == 0 else NOTHING
+
+
+@compiled
+def every_so_often(
+    number: int, time: float, sweep_share: float, rng: Generator, settings: Settings
+) -> float:
+    """Deadlines at the same distance."""
+    # A product has no rounding errors that add up.
+    return settings.every * (number + 1)
+
+
+@compiled
+def never(
+    number: int, time: float, sweep_share: float, rng: Generator, settings: Settings
+) -> float:
+    """No deadlines."""
+    return math.inf
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Anytime(Schedule):
     """Exchange waiting chains at deadlines every so often, and leave those in flight alone.
 
@@ -94,39 +276,66 @@ class Anytime(Schedule):
         if not isinstance(self.jitter, int | float) or not 0.0 <= self.jitter <= 1.0:
             raise InputError(f"jitter must be a share between 0 and 1, got {self.jitter!r}")
 
-    def plan(self) -> Plan:
-        """Deadlines, no barrier."""
+    @staticmethod
+    @compiled
+    def next_deadline(
+        number: int, time: float, sweep_share: float, rng: Generator, settings: Settings
+    ) -> float:
+        """So long after the last, or a little earlier or later, or as long as the last took."""
+        if number == 0:
+            return settings.every
+        if settings.jitter == 0.0 and not settings.follow:
+            return every_so_often(number, time, sweep_share, rng, settings)
+        every = max(sweep_share, settings.shortest) if settings.follow else settings.every
+        early_or_late = 2.0 * rng.random() - 1.0 if settings.jitter > 0.0 else 0.0
+        return time + every * (1.0 + settings.jitter * early_or_late)
+
+    after_completion = staticmethod(after_each_sweep)
+
+    @property
+    def follows(self) -> float:
+        """Slowly, if at all."""
+        return FOLLOWING if self.follow else 0.0
+
+    @property
+    def settings(self) -> Settings:
+        """Times in seconds."""
         if self.every == AUTO:
             raise InputError('every="auto" is found in the warm-up: there is no plan before')
-        every = duration(self.every, "every")
-        follows = FOLLOWING if self.follow else 0.0
-        rounds = 1 if self.exchange is None else self.exchange.rounds
-        within = _rounds(self.within)
         shortest = 0.0 if self.shortest == 0.0 else duration(self.shortest, "shortest")
-        return Plan(every, 0, False, rounds, within, follows, float(self.jitter), shortest)
+        every = duration(self.every, "every")
+        return Settings(every, self.follow, float(self.jitter), shortest)
 
-    def check(self, layout: Layout) -> None:
-        """Each pool must keep a chain waiting, and two must wait somewhere."""
-        waiting = layout.waiting_at_deadlines()
-        for pool in np.flatnonzero(waiting < 0):
-            chains = np.count_nonzero(layout.moves & (layout.pool == pool))
-            processors = np.count_nonzero(layout.served == pool)
-            raise InputError(
-                f"pool {pool} has {chains} moving chains for {processors} processors, so none of "
-                "them would ever wait and be free to exchange: a pool needs at least one chain "
-                "more than processors; use more rungs, chains_per_rung=2, or fewer processors"
-            )
-        if waiting.sum() < 2:
-            raise InputError(
-                f"with {layout.rung.size} chains on {layout.served.size} processors two chains "
-                "never wait together, so nothing could ever be exchanged: use more rungs, "
-                "chains_per_rung=2, or fewer processors"
-            )
-        _check_rules(self, layout)
+    @property
+    def wants_deadlines(self) -> bool:
+        """If they are "auto"."""
+        return self.every == AUTO
+
+    @property
+    def can_change_deadlines(self) -> bool:
+        """They may come at any time."""
+        return True
+
+    def with_deadlines(
+        self,
+        every: float,
+        *,
+        jitter: float = 0.0,
+        shortest: float = 0.0,
+        follow: bool | None = None,
+    ) -> Anytime:
+        """The same with these, where the user has not said otherwise."""
+        return replace(
+            self,
+            every=every,
+            jitter=self.jitter or jitter,
+            shortest=self.shortest or shortest,
+            follow=self.follow if follow is None else follow,
+        )
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Synchronous(Schedule):
     """Ordinary parallel tempering: all chains make their moves, all wait, then they exchange.
 
@@ -135,6 +344,8 @@ class Synchronous(Schedule):
     :param moves: how many moves each chain makes between exchanges
     """
 
+    never_waits: ClassVar[bool] = False
+
     moves: int = 1
     exchange: Rule = field(default_factory=NeighbouringRungs, kw_only=True)
     within: Rule | None = field(default=None, kw_only=True)
@@ -142,17 +353,28 @@ class Synchronous(Schedule):
     def __post_init__(self) -> None:
         whole_number("moves", self.moves)
 
-    def plan(self) -> Plan:
-        """A barrier, no deadlines."""
-        return Plan(math.inf, self.moves, False, _rounds(self.exchange), _rounds(self.within))
+    next_deadline = staticmethod(never)
 
-    def check(self, layout: Layout) -> None:
-        """Any layout will do: everyone waits in the end."""
-        _check_rules(self, layout)
+    @staticmethod
+    @compiled
+    def after_completion(moves: int, completed: int, sweep: int, settings: Settings) -> int:
+        """A barrier after so many moves of each chain."""
+        calls_for = after_each_sweep(moves, completed, sweep, settings)
+        return calls_for + (BARRIER if moves % settings.moves == 0 else NOTHING)
+
+    @property
+    def settings(self) -> Settings:
+        """How many moves."""
+        return Settings(moves=self.moves)
+
+    @property
+    def moves_per_barrier(self) -> int | None:
+        """As many as were asked for."""
+        return self.moves
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Uncorrected(Schedule):
     """WRONG on purpose: exchanges at deadlines take chains in flight too.
 
@@ -162,6 +384,8 @@ class Uncorrected(Schedule):
     ends.
     """
 
+    swaps_in_flight: ClassVar[bool] = True
+
     every: float | str
     exchange: Rule = field(default_factory=NeighbouringRungs, kw_only=True)
     within: Rule | None = field(default=None, kw_only=True)
@@ -169,20 +393,32 @@ class Uncorrected(Schedule):
     def __post_init__(self) -> None:
         duration(self.every, "every")
 
-    def plan(self) -> Plan:
-        """Deadlines, no barrier, and nobody is left alone."""
-        every = duration(self.every, "every")
-        return Plan(every, 0, True, _rounds(self.exchange), _rounds(self.within))
+    next_deadline = staticmethod(every_so_often)
+    after_completion = staticmethod(after_each_sweep)
 
-    def check(self, layout: Layout) -> None:
-        """Two chains are enough, since none is left alone."""
-        if layout.rung.size < 2:
-            raise InputError("a single chain has nobody to exchange with: use more rungs")
-        _check_rules(self, layout)
+    @property
+    def settings(self) -> Settings:
+        """The time in seconds."""
+        return Settings(duration(self.every, "every"))
 
 
-def _rounds(rule: Rule | None) -> int:
-    return 0 if rule is None else rule.rounds
+def _check_that_some_wait(layout: Layout) -> None:
+    """Each pool must keep a chain waiting, and two must wait somewhere."""
+    waiting = layout.waiting_at_deadlines()
+    for pool in np.flatnonzero(waiting < 0):
+        chains = np.count_nonzero(layout.moves & (layout.pool == pool))
+        processors = np.count_nonzero(layout.served == pool)
+        raise InputError(
+            f"pool {pool} has {chains} moving chains for {processors} processors, so none of "
+            "them would ever wait and be free to exchange: a pool needs at least one chain "
+            "more than processors; use more rungs, chains_per_rung=2, or fewer processors"
+        )
+    if waiting.sum() < 2:
+        raise InputError(
+            f"with {layout.rung.size} chains on {layout.served.size} processors two chains "
+            "never wait together, so nothing could ever be exchanged: use more rungs, "
+            "chains_per_rung=2, or fewer processors"
+        )
 
 
 def _check_rules(schedule: Schedule, layout: Layout) -> None:

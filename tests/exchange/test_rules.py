@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import aptmc
-from aptmc.coordinator.transitions import ALL_POOLS
+from aptmc.coordinator.exchange_round import ALL_POOLS
 from aptmc.exchange import rules
 from aptmc.keys import EXCHANGE, Key
 from tests.support.statistical import FALSE_ALARM

@@ -10,7 +10,8 @@ import pytest
 
 import aptmc
 from aptmc.clock import ManualClock
-from aptmc.coordinator.transitions import ALL_POOLS, coordinator, exchange_round
+from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
+from aptmc.coordinator.state import coordinator
 from aptmc.exchange.rules import neighbours
 from aptmc.keys import open_streams
 from aptmc.problem.weights import power_log_weight

@@ -15,6 +15,24 @@ A rule of your own is one small class:
 ...         return 1
 >>> ColdestTwo(rounds=2).rounds
 2
+
+It may have parameters. Those that are numbers reach its function as `settings`:
+
+>>> class Nearby(Rule):
+...     '''One random pair of waiting chains at most so many places apart.'''
+...
+...     reach: int = 3
+...
+...     @staticmethod
+...     def choose_pairs(round_number, waiting, rng, pairs, settings):
+...         first = int(rng.random() * waiting.rung.shape[0])
+...         second = first + 1 + int(rng.random() * settings.reach)
+...         if second >= waiting.rung.shape[0]:
+...             return 0
+...         pairs[0, 0], pairs[0, 1] = first, second
+...         return 1
+>>> Nearby(reach=5)
+Nearby(rounds=1, reach=5)
 """
 
 from __future__ import annotations
@@ -22,12 +40,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple, final
+from typing import Annotated, ClassVar, NamedTuple, Self, dataclass_transform, final
 
 import numpy as np
 
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, Generator, Integers, IntegerTable, compiled, pointer_to
+from aptmc.compiled import (
+    AtFirstUse,
+    Floats,
+    Generator,
+    Integers,
+    IntegerTable,
+    compiled,
+    pointer_to,
+)
+from aptmc.exchange.settings import as_dataclass, bound, settings_of
 
 
 class Waiting(NamedTuple):
@@ -39,6 +66,7 @@ class Waiting(NamedTuple):
     value: Floats  # of the state: its log likelihood, log density or distance
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 @dataclass(frozen=True, kw_only=True)
 class Rule(ABC):
     """Which waiting chains are paired, and how many rounds are held at each deadline."""
@@ -46,6 +74,11 @@ class Rule(ABC):
     rounds: int = 1
     least_pools: ClassVar[int] = 1
     kind: ClassVar[str | None] = None  # of ladder that the rule is for, if not for all
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Before the first of its kind is made: its fields are parameters."""
+        as_dataclass(cls, kw_only=True)
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         whole_number("rounds", self.rounds)
@@ -60,8 +93,19 @@ class Rule(ABC):
         `round_number` counts from 0. Each pair then swaps, in order, with the probability that
         leaves both targets invariant. A position paired with itself takes part and stays. A rule
         that looks at the values must take care that its choice is as likely after a swap as it was
-        before. The function is compiled with numba.
+        before. The function is compiled with numba; if it takes one argument more, it is given the
+        rule's own numbers, by name.
         """
+
+    @final
+    def function(self) -> ChoosePairs:
+        """Its function, compiled, with its parameters."""
+        choose_pairs = type(self).choose_pairs
+        if isinstance(choose_pairs, AtFirstUse):  # one of the library's own
+            return choose_pairs
+        settings = settings_of(self, leave_out=("rounds",))
+        compiled_rule: ChoosePairs = bound(type(self), "choose_pairs", Rule.choose_pairs, settings)
+        return compiled_rule
 
 
 ChoosePairs = Annotated[Callable[..., int], pointer_to(Rule.choose_pairs)]

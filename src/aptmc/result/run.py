@@ -12,7 +12,7 @@ import numpy as np
 
 from aptmc.backends import Backend
 from aptmc.compiled import Floats, FloatTable, Integers
-from aptmc.coordinator.transitions import Coordinator, mean_per_move
+from aptmc.coordinator.state import Coordinator, mean_per_move
 from aptmc.diagnostics import (
     Evidence,
     Summary,

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from aptmc.compiled import compiled_like, is_compiled
-from aptmc.coordinator.transitions import Coordinator, coordinator
-from aptmc.errors import InputError
-from aptmc.exchange import Rule
+from aptmc.coordinator.state import Coordinator, Functions, coordinator
 from aptmc.kernels import Kernel
+from aptmc.keys import DEADLINE, Key, first_number
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
 from aptmc.problem import Problem
@@ -46,9 +43,10 @@ def build_session(
     :param epoch: which phase of a run this is: each has random keys of its own
     :param follows: how fast deadlines follow the time of a sweep, if not as the schedule says
     """
-    plan, rule = schedule.plan(), schedule.rule(ladder.kind)
+    deadlines = Key(seed, 0, first_number(epoch), DEADLINE)
+    plan, rule = schedule.plan(deadlines.generator()), schedule.rule(ladder.kind)
     if follows is not None:
-        plan = plan._replace(follows=follows)
+        plan = plan._replace(follows=follows, settings=plan.settings._replace(follow=follows > 0))
     machine = build_machine(plan, ladder, layout, problem.dimension, problem.width, epoch)
     rounds = max(plan.rounds, plan.rounds_within_pool)
     rows = min(RECORD_ROWS, RECORD_NUMBERS // problem.width) + 8 * rounds * layout.rung.size
@@ -61,9 +59,12 @@ def build_session(
         log=empty_log(RECORD_ROWS + 4 * layout.served.size if log_events else 0),
         served=layout.served,
         tuning=kernel.tuning(problem, ladder),
-        choose_pairs=_compiled_rule(rule),
-        choose_pairs_within=_compiled_rule(schedule.within or rule),
-        log_weight=problem.log_weight(),
+        functions=Functions(
+            rule.function(),
+            (schedule.within or rule).function(),
+            *schedule.functions(),
+            problem.log_weight(),
+        ),
         find_states=partial(first_states, problem, ladder, kernel, layout, seed),
         store=store.append,
     )
@@ -84,17 +85,3 @@ def build_record(
     chains = layout.rung.size
     wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
     return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin)
-
-
-def _compiled_rule(rule: Rule) -> Any:
-    choose_pairs = type(rule).choose_pairs
-    if is_compiled(choose_pairs):
-        return choose_pairs
-    try:
-        return compiled_like(Rule.choose_pairs, choose_pairs)
-    except Exception as error:
-        raise InputError(
-            f"{type(rule).__name__}.choose_pairs cannot be compiled: it must be a staticmethod of "
-            "(round_number, waiting, rng, pairs) that returns the number of pairs, in Python "
-            f"that numba understands, which says: {error}"
-        ) from error

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 
 from aptmc.backends.base import Engine
 from aptmc.compiled import Floats, FloatTable, FloatTables
-from aptmc.coordinator.transitions import Coordinator, mean_per_move, moves_done
+from aptmc.coordinator.state import Coordinator, mean_per_move, moves_done
 from aptmc.errors import InputError, StopReason
 from aptmc.kernels import Kernel
 from aptmc.kernels.base import STEPS
@@ -21,7 +20,7 @@ from aptmc.pools import Layout, Pools, Shared
 from aptmc.problem import Abc, Problem
 from aptmc.problem.density import DensityProblem
 from aptmc.problem.state import ACCEPTED
-from aptmc.schedule import Anytime, Schedule
+from aptmc.schedule import Schedule
 from aptmc.session.build import build_session
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.store import Draws, MemoryStore
@@ -261,14 +260,9 @@ class Tuner:
 
     def _schedule(self) -> Schedule:
         schedule = self.wishes.schedule
-        if not isinstance(schedule, Anytime) or not self.wishes.every_is_auto:
+        if not schedule.wants_deadlines:
             return schedule
-        return replace(
-            schedule,
-            every=self.every,
-            jitter=schedule.jitter or JITTER,
-            shortest=schedule.shortest or self.shortest,
-        )
+        return schedule.with_deadlines(self.every, jitter=JITTER, shortest=self.shortest)
 
     def _pools(self, ladder: Ladder) -> Pools:
         """So many chains that about as many wait as are in flight, or more."""

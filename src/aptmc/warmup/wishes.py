@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from aptmc.kernels import Kernel
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Pools
-from aptmc.schedule import AUTO, Anytime, Schedule
+from aptmc.schedule import Schedule
 
 
 class Wishes(NamedTuple):
@@ -21,7 +21,7 @@ class Wishes(NamedTuple):
     @property
     def every_is_auto(self) -> bool:
         """Whether the time between deadlines is to be found."""
-        return isinstance(self.schedule, Anytime) and self.schedule.every == AUTO
+        return self.schedule.wants_deadlines
 
     @property
     def needs_warmup(self) -> bool:

@@ -18,7 +18,7 @@ from aptmc.kernels.base import STEPS
 from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, RunningProcessors, WorkerStatus
 from aptmc.session.orders import Order, Outcome
-from aptmc.session.session import Overhead, Session, UnderWay, Usage
+from aptmc.session.session import Overhead, Session, Usage
 from aptmc.session.units import Units
 
 # Before the run begins, a move that takes this many times longer than others did is given up. It
@@ -187,7 +187,7 @@ class WorkerLoop(RunningProcessors):
                 time = self.now()
                 # A move that was picked up began, by the session's time, in an earlier phase.
                 began, ended = reply.began, max(reply.ended, self.began)
-                barriers = session.machine.passed[0]
+                barriers = session.machine.barriers[0]
                 session.complete(
                     reply.key.chain, reply.outcome, time,
                     worker.processor, began + self.offset, ended + self.offset,
@@ -197,9 +197,7 @@ class WorkerLoop(RunningProcessors):
                     self.let_go(worker)
                 elif len(worker.orders) <= self.ahead:
                     self.give_work(worker, time)
-                if session.machine.plan.moves_per_barrier > 0 and (
-                    session.machine.passed[0] > barriers
-                ):
+                if session.machine.barriers[0] > barriers:
                     self.give_work_to_idle(time)
             self.follow_cluster()
             if self.clock.now() >= self.control.due:
@@ -209,18 +207,18 @@ class WorkerLoop(RunningProcessors):
                 return
 
     def note_under_way(self) -> None:
-        """The session knows what is in flight; for how long, in case it is left now."""
-        now, under_way = min(self.clock.now(), self.until), {}
+        """Who is at which move, and since when, in case the session is left now."""
+        chains = self.session.machine.chains
         for worker, reply in self.heard:
             # A worker that died has not said when it began.
-            age = 0.0 if math.isnan(reply.began) else max(now - reply.began, 0.0)
-            under_way[reply.key.chain] = UnderWay(worker.processor, age)
+            mine = chains[reply.key.chain]
+            mine["processor"], mine["since"] = worker.processor, reply.began + self.offset
         for worker in self.workforce.workers.values():
-            age = max(now - worker.since, 0.0)
+            since = worker.since + self.offset
             for order in worker.orders:
-                under_way[order.key.chain] = UnderWay(worker.processor, age)
-                age = 0.0  # the others wait
-        self.session.progress.under_way = under_way
+                mine = chains[order.key.chain]
+                mine["processor"], mine["since"] = worker.processor, since
+                since = math.nan  # the others wait
 
     def follow_cluster(self) -> None:
         """Places that came are taken, by new workers; who lost its place goes after its moves."""
@@ -366,7 +364,7 @@ class WorkerLoop(RunningProcessors):
         """Whether some chains would be left waiting if there was one worker more."""
         machine = self.session.machine
         in_flight = (self.staying() + 1) * (1 + self.ahead)
-        return machine.plan.moves_per_barrier > 0 or in_flight < machine.is_mover.sum()
+        return not machine.plan.never_waits or in_flight < machine.is_mover.sum()
 
     def staying(self) -> int:
         """How many workers were not asked to leave."""
