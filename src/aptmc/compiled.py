@@ -133,6 +133,13 @@ def inlined(function: Function) -> Function:
     return _at_first_use(function, inline="always")
 
 
+@inlined
+def copy_numbers(source: Floats, target: Floats) -> None:
+    """As `target[:] = source`, which would bring along what numba has to say if shapes differ."""
+    for place in range(source.shape[0]):
+        target[place] = source[place]
+
+
 def standing_by(function: Function) -> Function:
     """Like `compiled`, for a generator function: its arguments are handed over once.
 
@@ -163,6 +170,26 @@ def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
     source: Any = at_speed(function, compiled=False)
     surroundings = {**source.__globals__, **instead}
     return cast(Function, FunctionType(source.__code__, surroundings, source.__name__))
+
+
+def ready(function: Function) -> Function:
+    """A plain function whose compiled helpers are compiled now, not when it is timed."""
+    seen: set[int] = set()
+
+    def look_at(found: Any) -> None:
+        if id(found) in seen:
+            return
+        seen.add(id(found))
+        if isinstance(found, AtFirstUse):
+            found.make_ready()
+        elif isinstance(found, FunctionType):
+            for name in found.__code__.co_names:
+                look_at(found.__globals__.get(name))
+            for cell in found.__closure__ or ():
+                look_at(cell.cell_contents)
+
+    look_at(function)
+    return function
 
 
 def compiler_words(error: Exception) -> str:

@@ -14,7 +14,7 @@ from aptmc.exchange.swap import LogWeight
 from aptmc.keys import first_number
 from aptmc.pools import Layout
 from aptmc.record.record import NOBODY, Record
-from aptmc.schedule import AfterCompletion, NextDeadline, Plan
+from aptmc.schedule.base import AfterCompletion, NextDeadline, Plan
 
 CHAIN = np.dtype([
     # Fixed for the run. Chains are numbered coldest first.

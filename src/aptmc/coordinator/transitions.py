@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from aptmc.compiled import Floats, compiled, inlined
+from aptmc.compiled import Floats, compiled, copy_numbers, inlined
 from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
 from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.exchange.rules import ChoosePairs
@@ -13,7 +13,7 @@ from aptmc.keys import DEADLINE, Streams, first_number, rewind
 from aptmc.problem.state import ACCEPTED, HOLD_TIME, PROCESSOR, WORK
 from aptmc.record.event_log import COMPLETED, TAKEN, EventLog, log_event
 from aptmc.record.record import LOCAL_MOVE, NOBODY, Record, has_room, write
-from aptmc.schedule import BARRIER, DEADLINES_PER_SWEEP, NOTHING, WITHIN_POOL
+from aptmc.schedule.base import BARRIER, DEADLINES_PER_SWEEP, NOTHING, WITHIN_POOL
 
 MOST_DEADLINES = 100_000  # in one go, so that a run can be interrupted
 
@@ -58,7 +58,7 @@ def settle(
     """A finished chain has its new state and waits again."""
     chain = machine.chains[number]
     pool = machine.pools[chain["pool"]]
-    machine.states[chain["replica"]] = outcome
+    copy_numbers(outcome, machine.states[chain["replica"]])
     chain["waiting"] = True
     chain["started_from"] = chain["processor"] = NOBODY
     chain["since"] = math.nan

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -21,9 +21,10 @@ from aptmc.errors import InputError
 
 
 def as_dataclass(kind: type, **options: Any) -> None:
-    """Make a class a dataclass, unless its author has done so."""
-    if "__dataclass_fields__" not in vars(kind):
-        dataclass(frozen=True, **options)(kind)
+    """Make a class a dataclass, and those that it is made from, unless their author has done so."""
+    for one in reversed(kind.__mro__):
+        if is_dataclass(one) and "__dataclass_fields__" not in vars(one):
+            dataclass(frozen=True, **options)(one)
 
 
 def settings_of(owner: Any, leave_out: tuple[str, ...] = ()) -> Any:

@@ -20,6 +20,7 @@ from aptmc.compiled import (
     Integers,
     IntegerTable,
     compiled,
+    copy_numbers,
     inlined,
     table_of,
 )
@@ -217,4 +218,4 @@ def write(
     draw["time"] = time
     draw["hold_time"] = hold_time
     draw["work"] = work
-    record.state[row] = state
+    copy_numbers(state, record.state[row])

@@ -21,6 +21,7 @@ from aptmc.result.archive import (
     versions,
 )
 from aptmc.result.run import Run, Settings
+from aptmc.schedule import StoredSchedule
 from aptmc.session.build import build_machine, build_record
 from aptmc.session.session import Overhead, Session, Usage
 from aptmc.session.snapshot import Arrays, Snapshot, restore_tables, snapshot
@@ -62,6 +63,7 @@ def contents(
         "settings": {
             "budget": settings.budget,
             "warmup": settings.warmup,
+            "never_waits": settings.schedule.never_waits,
             **{
                 name: to_json(getattr(settings, name))
                 for name in ("ladder", "kernel", "schedule", "pools")
@@ -217,12 +219,14 @@ def session_snapshot(checkpoint: Checkpoint) -> Snapshot:
 def _tuned_to_read(checkpoint: Checkpoint) -> Tuned:
     """Settings to look at. A kernel or a rule of the user's own is not needed for that."""
     said = checkpoint.notes["settings"]
-    kernel = said["kernel"]
+    kernel, schedule = said["kernel"], said["schedule"]
     shown = kernel["foreign"] if _is_foreign(kernel) else from_json(kernel, "kernel")
     return Tuned(
         from_json(said["ladder"], "ladder"),
         shown,
-        from_json(_without_foreign(said["schedule"]), "schedule"),
+        StoredSchedule(schedule["foreign"], said["never_waits"])
+        if _is_foreign(schedule)
+        else from_json(_without_foreign(schedule), "schedule"),
         from_json(said["pools"], "pools"),
     )
 

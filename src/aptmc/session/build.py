@@ -15,7 +15,7 @@ from aptmc.problem import Problem
 from aptmc.problem.state import value_column
 from aptmc.record.event_log import empty_log
 from aptmc.record.record import Record, empty_record
-from aptmc.schedule import Plan, Schedule
+from aptmc.schedule.base import Plan, Schedule
 from aptmc.session.first_states import first_states
 from aptmc.session.session import Session, empty_states
 from aptmc.store import Store

@@ -22,7 +22,7 @@ from aptmc.exchange.swap import LogWeight
 from aptmc.keys import Streams
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import NOBODY, Record
-from aptmc.schedule import AfterCompletion, NextDeadline
+from aptmc.schedule.base import AfterCompletion, NextDeadline
 from aptmc.session.orders import Outcome
 
 TAKE, CATCH_UP, COMPLETE = 0, 1, 2

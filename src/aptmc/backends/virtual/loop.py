@@ -24,7 +24,7 @@ from aptmc.keys import HOLD, MOVE, Streams, rewind
 from aptmc.problem.state import HOLD_TIME, PROCESSOR, STATUS, WORK, Move
 from aptmc.record.event_log import EventLog, is_full
 from aptmc.record.record import NOBODY, Record
-from aptmc.schedule import AfterCompletion, NextDeadline
+from aptmc.schedule.base import AfterCompletion, NextDeadline
 from aptmc.session.flight import Flight
 
 # What became of a call of `run_until`.

@@ -21,22 +21,17 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, dataclass_transform, final
 
 import numpy as np
 
-from aptmc.checks import whole_number
-from aptmc.clock import duration
 from aptmc.compiled import Generator, at_speed, compiled, pointer_to
 from aptmc.errors import InputError
 from aptmc.exchange.rules import NeighbouringRungs, Reassignment, Rule
 from aptmc.exchange.settings import as_dataclass, bound, settings_of
 from aptmc.pools import Layout
 
-AUTO = "auto"
-# How far the time between deadlines moves, at each sweep, towards its share of that sweep's time.
-FOLLOWING = 0.03
 # Measured: docs/tuning.md. Exchanges are cheap, and the more of them the better, up to about this.
 DEADLINES_PER_SWEEP = 16
 # What a completion calls for. A sum of them calls for both.
@@ -80,10 +75,12 @@ class Schedule(ABC):
     exchange: Rule | None = field(default=None, kw_only=True)
     within: Rule | None = field(default=None, kw_only=True)
 
-    # Whether chains go on at once after each move. A schedule with barriers says that it is not so.
-    never_waits: ClassVar[bool] = True
-    # The error that Uncorrected makes.
-    swaps_in_flight: ClassVar[bool] = False
+    swaps_in_flight: ClassVar[bool] = False  # the error that Uncorrected makes
+
+    @property
+    def never_waits(self) -> bool:
+        """Whether chains go on after each move. One with barriers says `never_waits = False`."""
+        return True
 
     def __new__(cls, *_: object, **__: object) -> Self:
         """Before the first of its kind is made: its fields are settings."""
@@ -207,8 +204,12 @@ class Schedule(ABC):
         _check_rules(self, layout)
 
     def _first_deadline(self, rng: np.random.Generator) -> float:
-        function: Any = at_speed(type(self).next_deadline, compiled=False)
-        return float(function(0, 0.0, math.inf, rng, self.settings))
+        settings = self.settings
+        if isinstance(settings, Settings):
+            function: Any = at_speed(type(self).next_deadline, compiled=False)
+        else:
+            function, settings = self.functions()[0], Settings()
+        return float(function(0, 0.0, math.inf, rng, settings))
 
 
 NextDeadline = Annotated[Callable[..., float], pointer_to(Schedule.next_deadline)]
@@ -236,170 +237,6 @@ def never(
 ) -> float:
     """No deadlines."""
     return math.inf
-
-
-@final
-@dataclass(frozen=True, repr=False)
-class Anytime(Schedule):
-    """Exchange waiting chains at deadlines every so often, and leave those in flight alone.
-
-    No processor ever waits, and no bias arises (Algorithms 1 and 3).
-
-    :param every: time between deadlines, in seconds (or units of virtual time) or in words; "auto":
-        a 16th of the time that a sweep of the slowest pool takes, found in the warm-up
-    :param follow: go on to follow that time, slowly, for machines that become slower or faster in
-        mid-run. Deadlines that depend on past hold times are exact only in the limit
-    :param jitter: let deadlines come up to this share of `every` earlier or later, at random. Where
-        all moves take equally long, chains can march in step with deadlines, and some would never
-        meet. "auto" deadlines have a jitter of a half
-    :param shortest: time between deadlines that follow, however fast sweeps become, in seconds or
-        in words. "auto" deadlines keep it at 50 times what one costs
-    :param exchange: which waiting chains are paired at a deadline; by default
-        `NeighbouringRungs` on a ladder of powers and `Reassignment` on one of tolerances, which did
-        best (docs/gain.md)
-    :param within: also exchange inside a pool, by this rule, each time as many of its moves are
-        complete as it has chains (the paper's third scenario)
-    """
-
-    every: float | str = AUTO
-    exchange: Rule | None = field(default=None, kw_only=True)
-    within: Rule | None = field(default=None, kw_only=True)
-    follow: bool = field(default=False, kw_only=True)
-    jitter: float = field(default=0.0, kw_only=True)
-    shortest: float | str = field(default=0.0, kw_only=True)
-
-    def __post_init__(self) -> None:
-        if self.every != AUTO:
-            duration(self.every, "every")
-        if self.shortest != 0.0:
-            duration(self.shortest, "shortest")
-        if not isinstance(self.jitter, int | float) or not 0.0 <= self.jitter <= 1.0:
-            raise InputError(f"jitter must be a share between 0 and 1, got {self.jitter!r}")
-
-    @staticmethod
-    @compiled
-    def next_deadline(
-        number: int, time: float, sweep_share: float, rng: Generator, settings: Settings
-    ) -> float:
-        """So long after the last, or a little earlier or later, or as long as the last took."""
-        if number == 0:
-            return settings.every
-        if settings.jitter == 0.0 and not settings.follow:
-            return every_so_often(number, time, sweep_share, rng, settings)
-        every = max(sweep_share, settings.shortest) if settings.follow else settings.every
-        early_or_late = 2.0 * rng.random() - 1.0 if settings.jitter > 0.0 else 0.0
-        return time + every * (1.0 + settings.jitter * early_or_late)
-
-    after_completion = staticmethod(after_each_sweep)
-
-    @property
-    def follows(self) -> float:
-        """Slowly, if at all."""
-        return FOLLOWING if self.follow else 0.0
-
-    @property
-    def settings(self) -> Settings:
-        """Times in seconds."""
-        if self.every == AUTO:
-            raise InputError('every="auto" is found in the warm-up: there is no plan before')
-        shortest = 0.0 if self.shortest == 0.0 else duration(self.shortest, "shortest")
-        every = duration(self.every, "every")
-        return Settings(every, self.follow, float(self.jitter), shortest)
-
-    @property
-    def wants_deadlines(self) -> bool:
-        """If they are "auto"."""
-        return self.every == AUTO
-
-    @property
-    def can_change_deadlines(self) -> bool:
-        """They may come at any time."""
-        return True
-
-    def with_deadlines(
-        self,
-        every: float,
-        *,
-        jitter: float = 0.0,
-        shortest: float = 0.0,
-        follow: bool | None = None,
-    ) -> Anytime:
-        """The same with these, where the user has not said otherwise."""
-        return replace(
-            self,
-            every=every,
-            jitter=self.jitter or jitter,
-            shortest=self.shortest or shortest,
-            follow=self.follow if follow is None else follow,
-        )
-
-
-@final
-@dataclass(frozen=True, repr=False)
-class Synchronous(Schedule):
-    """Ordinary parallel tempering: all chains make their moves, all wait, then they exchange.
-
-    Exact, but processors stand idle behind the slowest chain.
-
-    :param moves: how many moves each chain makes between exchanges
-    """
-
-    never_waits: ClassVar[bool] = False
-
-    moves: int = 1
-    exchange: Rule = field(default_factory=NeighbouringRungs, kw_only=True)
-    within: Rule | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        whole_number("moves", self.moves)
-
-    next_deadline = staticmethod(never)
-
-    @staticmethod
-    @compiled
-    def after_completion(moves: int, completed: int, sweep: int, settings: Settings) -> int:
-        """A barrier after so many moves of each chain."""
-        calls_for = after_each_sweep(moves, completed, sweep, settings)
-        return calls_for + (BARRIER if moves % settings.moves == 0 else NOTHING)
-
-    @property
-    def settings(self) -> Settings:
-        """How many moves."""
-        return Settings(moves=self.moves)
-
-    @property
-    def moves_per_barrier(self) -> int | None:
-        """As many as were asked for."""
-        return self.moves
-
-
-@final
-@dataclass(frozen=True, repr=False)
-class Uncorrected(Schedule):
-    """WRONG on purpose: exchanges at deadlines take chains in flight too.
-
-    What is found half-done at a deadline is more often a slow state, so this is biased towards
-    parameters whose moves take long. It is here to show the bias that `Anytime` does not have; a
-    move whose chain was exchanged under way is applied to the state that the chain holds when it
-    ends.
-    """
-
-    swaps_in_flight: ClassVar[bool] = True
-
-    every: float | str
-    exchange: Rule = field(default_factory=NeighbouringRungs, kw_only=True)
-    within: Rule | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        duration(self.every, "every")
-
-    next_deadline = staticmethod(every_so_often)
-    after_completion = staticmethod(after_each_sweep)
-
-    @property
-    def settings(self) -> Settings:
-        """The time in seconds."""
-        return Settings(duration(self.every, "every"))
 
 
 def _check_that_some_wait(layout: Layout) -> None:
