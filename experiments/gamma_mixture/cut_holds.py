@@ -15,7 +15,7 @@ from aptmc.backends.virtual.loop import Hold, hold_model
 from aptmc.compiled import FloatTable, compiled, compiled_like
 from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.coordinator.transitions import complete, take_next
-from aptmc.exchange.rules import ChoosePairs
+from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
 from aptmc.problem.state import INFO_LENGTH, Move

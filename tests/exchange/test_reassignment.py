@@ -13,7 +13,7 @@ from scipy import stats
 
 import aptmc
 from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
-from aptmc.exchange.rules import Waiting
+from aptmc.exchange.rule import Waiting
 from aptmc.keys import EXCHANGE, Key, open_streams
 from aptmc.problem.weights import tolerance_log_weight
 from tests.kernels.test_one_hit import COMPILED, exact_draws

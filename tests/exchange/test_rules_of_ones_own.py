@@ -13,7 +13,7 @@ import aptmc
 from aptmc.clock import ManualClock
 from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
 from aptmc.coordinator.state import coordinator
-from aptmc.exchange.rules import neighbours
+from aptmc.exchange.pairs import neighbours
 from aptmc.keys import open_streams
 from aptmc.problem.weights import power_log_weight
 from aptmc.record.record import empty_record

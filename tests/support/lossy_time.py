@@ -21,7 +21,7 @@ import aptmc
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, compiled_like, pointer_to
 from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.coordinator.transitions import catch_up, complete, take_next
-from aptmc.exchange.rules import ChoosePairs
+from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
 from aptmc.problem.state import INFO_LENGTH, Move

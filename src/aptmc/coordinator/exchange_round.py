@@ -6,7 +6,7 @@ import numpy as np
 
 from aptmc.compiled import compiled
 from aptmc.coordinator.state import Coordinator
-from aptmc.exchange.rules import ChoosePairs, Waiting
+from aptmc.exchange.rule import ChoosePairs, Waiting
 from aptmc.exchange.swap import LogWeight, swap_log_ratio
 from aptmc.keys import EXCHANGE, Streams, first_number, rewind
 from aptmc.problem.state import accepts

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, table_of
-from aptmc.exchange.rules import ChoosePairs
+from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import first_number
 from aptmc.pools import Layout

@@ -7,7 +7,7 @@ import math
 from aptmc.compiled import Floats, compiled, copy_numbers, inlined
 from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
 from aptmc.coordinator.state import Coordinator, Functions
-from aptmc.exchange.rules import ChoosePairs
+from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import DEADLINE, Streams, first_number, rewind
 from aptmc.problem.state import ACCEPTED, HOLD_TIME, PROCESSOR, WORK

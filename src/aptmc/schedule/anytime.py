@@ -8,7 +8,7 @@ from typing import final
 from aptmc.clock import duration
 from aptmc.compiled import Generator, compiled
 from aptmc.errors import InputError
-from aptmc.exchange.rules import Rule
+from aptmc.exchange import Rule
 from aptmc.schedule.base import Schedule, Settings, after_each_sweep, every_so_often
 
 AUTO = "auto"

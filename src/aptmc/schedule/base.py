@@ -28,7 +28,7 @@ import numpy as np
 
 from aptmc.compiled import Generator, at_speed, compiled, pointer_to
 from aptmc.errors import InputError
-from aptmc.exchange.rules import NeighbouringRungs, Reassignment, Rule
+from aptmc.exchange import NeighbouringRungs, Reassignment, Rule
 from aptmc.exchange.settings import as_dataclass, bound, settings_of
 from aptmc.pools import Layout
 

@@ -7,7 +7,7 @@ from typing import final
 
 from aptmc.checks import whole_number
 from aptmc.compiled import compiled
-from aptmc.exchange.rules import NeighbouringRungs, Rule
+from aptmc.exchange import NeighbouringRungs, Rule
 from aptmc.schedule.base import BARRIER, NOTHING, Schedule, Settings, after_each_sweep, never
 
 

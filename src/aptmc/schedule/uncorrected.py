@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 from aptmc.clock import duration
-from aptmc.exchange.rules import NeighbouringRungs, Rule
+from aptmc.exchange import NeighbouringRungs, Rule
 from aptmc.schedule.base import Schedule, Settings, after_each_sweep, every_so_often
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from aptmc.compiled import Floats, standing_by, table_of
 from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.coordinator.transitions import catch_up, complete, take_next
-from aptmc.exchange.rules import ChoosePairs
+from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import Streams
 from aptmc.record.event_log import EventLog
