@@ -150,16 +150,16 @@ def filled_record(rng: np.random.Generator, begin: int) -> tuple[Record, EventLo
     log = empty_log(PIECE)
     record.filled[0] = log.filled[0] = PIECE
     times = (begin + np.arange(PIECE)) * 1e-3
-    for column in (record.chain, record.kind, record.replica, log.chain):
-        column[:] = 0
+    draws, events = record.draws, log.rows
+    draws["chain"] = draws["exchanged"] = draws["replica"] = events["chain"] = 0
     record.state[:] = rng.standard_normal(record.state.shape)
-    record.accepted[:] = rng.integers(2, size=PIECE)
-    record.processor[:] = log.processor[:] = rng.integers(4, size=PIECE)
-    record.hold_time[:] = rng.exponential(size=PIECE)
-    record.work[:] = 1.0
-    record.time[:] = log.time[:] = log.ended[:] = times
-    log.began[:] = times - record.hold_time
-    log.kind[:] = COMPLETED
+    draws["accepted"] = rng.integers(2, size=PIECE)
+    draws["processor"] = events["processor"] = rng.integers(4, size=PIECE)
+    draws["hold_time"] = rng.exponential(size=PIECE)
+    draws["work"] = 1.0
+    draws["time"] = events["time"] = events["ended"] = times
+    events["began"] = times - draws["hold_time"]
+    events["kind"] = COMPLETED
     return record, log
 
 

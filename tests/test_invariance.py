@@ -12,9 +12,10 @@ import pytest
 from scipy import stats
 
 import aptmc
-from aptmc.backends import VirtualTime, events
+from aptmc.backends import VirtualTime
+from aptmc.backends.virtual import loop
 from aptmc.compiled import compiled
-from aptmc.coordinator.transitions import ALL_POOLS, exchange_round
+from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
 from aptmc.keys import open_streams
 from aptmc.problem.weights import power_log_weight
 from aptmc.session.session import Outcome
@@ -152,7 +153,7 @@ def exchanged_states(rule, log_weight, runs=3000):
             0.0,
             session.record,
             streams,
-            type(rule).choose_pairs,
+            rule.function(),
             log_weight,
         )
         for chain in range(len(LADDER.levels)):
@@ -187,4 +188,4 @@ def test_a_wrong_swap_ratio_is_caught():
 
 def test_the_problem_here_is_compiled():
     assert PROBLEM.is_compiled
-    assert events.run_until.signatures
+    assert loop.run_until.signatures

@@ -27,7 +27,7 @@ from aptmc import (
     Uncorrected,
 )
 from aptmc.pools import Layout
-from aptmc.schedule import Plan
+from aptmc.schedule import Plan, Settings
 
 
 def shared(rungs: int, processors: int, chains_per_rung: int = 1) -> Layout:
@@ -41,13 +41,25 @@ def partitioned(rungs: int, processors: int, chains_per_rung: int = 1) -> Layout
 @pytest.mark.parametrize(
     ("schedule", "plan"),
     [
-        (Anytime(5), Plan(5.0, 0, False, 1, 0)),
-        (Anytime("2 min"), Plan(120.0, 0, False, 1, 0)),
-        (Anytime(5, exchange=Alternating(rounds=3)), Plan(5.0, 0, False, 3, 0)),
-        (Anytime(5, within=OneRandomPair(rounds=2)), Plan(5.0, 0, False, 1, 2)),
-        (Synchronous(), Plan(math.inf, 1, False, 1, 0)),
-        (Synchronous(4, within=Alternating()), Plan(math.inf, 4, False, 1, 1)),
-        (Uncorrected("500 ms", exchange=OneRandomPair()), Plan(0.5, 0, True, 1, 0)),
+        (Anytime(5), Plan(5.0, True, False, 1, 0, settings=Settings(5.0))),
+        (Anytime("2 min"), Plan(120.0, True, False, 1, 0, settings=Settings(120.0))),
+        (
+            Anytime(5, exchange=Alternating(rounds=3)),
+            Plan(5.0, True, False, 3, 0, settings=Settings(5.0)),
+        ),
+        (
+            Anytime(5, within=OneRandomPair(rounds=2)),
+            Plan(5.0, True, False, 1, 2, settings=Settings(5.0)),
+        ),
+        (Synchronous(), Plan(math.inf, False, False, 1, 0, settings=Settings(moves=1))),
+        (
+            Synchronous(4, within=Alternating()),
+            Plan(math.inf, False, False, 1, 1, settings=Settings(moves=4)),
+        ),
+        (
+            Uncorrected("500 ms", exchange=OneRandomPair()),
+            Plan(0.5, True, True, 1, 0, settings=Settings(0.5)),
+        ),
     ],
 )
 def test_the_plan_says_all_that_the_coordinator_needs(schedule: Any, plan: Plan) -> None:
@@ -89,7 +101,7 @@ def test_deadlines_must_be_a_positive_time_apart(kind: Any, every: Any) -> None:
 def test_the_shortest_time_between_deadlines_is_a_time(shortest: Any) -> None:
     with pytest.raises(InputError, match="shortest must be a positive duration"):
         Anytime(1, shortest=shortest)
-    assert Anytime(1, shortest="20 ms").plan().shortest == 0.02
+    assert Anytime(1, shortest="20 ms").plan().settings.shortest == 0.02
 
 
 @pytest.mark.parametrize("moves", [0, -1, 1.0, True, "1", None])

@@ -19,7 +19,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Problems": ("Tempered", "Power", "Abc", "Prior"),
     "Ladders": ("Ladder", "AutoLadder"),
     "Kernels": ("RandomWalk", "Slice", "Mixture", "OneHit"),
-    "Schedules": ("Anytime", "Synchronous", "Uncorrected"),
+    "Schedules": ("Anytime", "Synchronous", "Uncorrected", "Schedule"),
     "Exchange rules": (
         "NeighbouringRungs", "Alternating", "RandomParity", "OneRandomPair", "RungParity",
         "BetweenPools", "Reassignment", "Rule",

@@ -13,12 +13,15 @@ import numpy.typing as npt
 import aptmc
 from aptmc.backends.virtual.loop import Hold, hold_model
 from aptmc.compiled import FloatTable, compiled, compiled_like
-from aptmc.coordinator.transitions import Coordinator, complete, take_next
-from aptmc.exchange.rules import ChoosePairs
+from aptmc.coordinator.state import Coordinator, Functions
+from aptmc.coordinator.transitions import complete, take_next
+from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
 from aptmc.problem.state import INFO_LENGTH, Move
+from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
+from aptmc.schedule import AfterCompletion, NextDeadline
 from aptmc.session.build import build_session
 from aptmc.settings import Settings
 from aptmc.store import MemoryStore
@@ -31,28 +34,34 @@ def run_cutting_holds(
     until: float,
     machine: Coordinator,
     record: Record,
+    log: EventLog,
     streams: Streams,
     choose_pairs: ChoosePairs,
+    choose_pairs_within: ChoosePairs,
+    next_deadline: NextDeadline,
+    after_completion: AfterCompletion,
     log_weight: LogWeight,
     move: Move,
     tuning: FloatTable,
     hold: Hold,
 ) -> float:
     """One processor, until a time or a full record; gives the time of the last completion."""
+    functions = Functions(
+        choose_pairs, choose_pairs_within, next_deadline, after_completion, log_weight
+    )
     rng, dial = streams.generator, streams.dial
     outcome, info = np.empty(machine.states.shape[1]), np.empty(INFO_LENGTH)
     now = start
-    while now < until and record.filled[0] + 100 < record.chain.shape[0]:
-        chain = take_next(machine, 0)
-        rung, state = machine.rung[chain], machine.states[machine.replica[chain]]
-        rewind(dial, MOVE, chain, machine.moves[chain])
+    while now < until and record.filled[0] + 100 < record.draws.shape[0]:
+        began = now
+        chain = take_next(machine, 0, 0, began, log)
+        mine = machine.chains[chain]
+        rung, state = mine["rung"], machine.states[mine["replica"]]
+        rewind(dial, MOVE, chain, mine["moves"])
         move(machine.level[rung], tuning[rung], state, rng, outcome, info)
-        rewind(dial, HOLD, chain, machine.moves[chain])
-        now = min(now + hold(state[:1].copy(), rung, rng), machine.deadline[0])
-        complete(
-            machine, chain, outcome, info, now,
-            record, streams, choose_pairs, choose_pairs, log_weight,
-        )  # fmt: skip
+        rewind(dial, HOLD, chain, mine["moves"])
+        now = min(now + hold(state[:1].copy(), rung, rng), machine.run[0]["deadline"])
+        complete(machine, chain, outcome, info, began, now, now, record, log, streams, functions)
     return now
 
 
@@ -78,8 +87,8 @@ def run_with_cut_holds(
     now = 0.0
     while now < budget:
         now = run_cutting_holds(
-            now, budget, session.machine, session.record, session.streams, session.choose_pairs,
-            session.log_weight, session.mover.move, session.tuning, hold,
+            now, budget, session.machine, session.record, session.log, session.streams,
+            *session.functions, session.mover.move, session.tuning, hold,
         )  # fmt: skip
         session.flush()
     width = session.machine.states.shape[1]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from aptmc.rejection_sampling import rejection
     from aptmc.result.run import Run
     from aptmc.sampling import RunHandle, open, replay, resume, sample, start
-    from aptmc.schedule import Anytime, Synchronous, Uncorrected
+    from aptmc.schedule import Anytime, Schedule, Synchronous, Uncorrected
 
 _HOME = {
     "backends": ("Dask", "Futures", "InProcess", "Processes", "Ray", "VirtualTime"),
@@ -76,7 +76,7 @@ _HOME = {
     "rejection_sampling": ("rejection",),
     "result": ("Run",),
     "sampling": ("RunHandle", "open", "replay", "resume", "sample", "start"),
-    "schedule": ("Anytime", "Synchronous", "Uncorrected"),
+    "schedule": ("Anytime", "Schedule", "Synchronous", "Uncorrected"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -115,6 +115,7 @@ __all__ = [
     "RunFailed",
     "RunHandle",
     "RungParity",
+    "Schedule",
     "Shared",
     "Slice",
     "StopReason",

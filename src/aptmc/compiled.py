@@ -1,8 +1,10 @@
 """How aptmc compiles: one decorator, and the types that cross the border into compiled code.
 
-The coordinator and the virtual-time loop are compiled once and cached on disk. What belongs to one
-problem (a user's density, a kernel built around it) reaches them as a function pointer with a fixed
-signature, so a new problem costs the compilation of that problem only.
+The coordinator and the virtual-time loop are compiled once, when they are first used, and cached on
+disk. What belongs to one problem (a user's density, a kernel built around it) reaches them as a
+function pointer with a fixed signature, so a new problem costs the compilation of that problem
+only. What changes in a run stands in a few tables with named columns, since a compiler takes the
+longer the more arrays are handed from one function to the next.
 
 One trap: numba tells two compiled functions apart by name, types and a number that it counts up in
 each process. Where one name stands for several functions, as `min` and `max` of an array do (both
@@ -14,13 +16,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from inspect import isgeneratorfunction
 from types import FunctionType
-from typing import Annotated, Any, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, TypeVar, cast, final, get_type_hints
 
 import numba
 import numpy as np
 import numpy.typing as npt
 from numba import types
+from numba.core.registry import CPUDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -74,22 +78,66 @@ def pointer_to(function: Callable[..., Any]) -> Any:
     return types.FunctionType(signature_of(function))
 
 
+def table_of(kind: npt.DTypeLike) -> Any:
+    """The compiled type of a table: an array of rows with named columns."""
+    return types.Array(numba.from_dtype(np.dtype(kind)), 1, "C")
+
+
+@final
+class AtFirstUse(CPUDispatcher):
+    """A function that numba compiles for the types of its annotations, when it is first used.
+
+    numba itself either compiles at once, or for whatever types it is called with. It asks these two
+    methods, which are its own affair, when it does not know what to call: the one for a call from
+    Python, the other for one from compiled code (`tests/test_compiled.py` would notice a change).
+    """
+
+    def make_ready(self) -> None:
+        """Compile, or load from disk."""
+        if not self.signatures:
+            source = self.py_func
+            is_generator = isgeneratorfunction(source)
+            self.compile(_arguments_of(source) if is_generator else signature_of(source))
+            self.disable_compile()
+
+    def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
+        self.make_ready()
+        return self  # which is then called
+
+    def get_call_template(self, arguments: Any, named: Any) -> Any:
+        """What compiled code calls."""
+        self.make_ready()
+        return super().get_call_template(arguments, named)
+
+    def get_compile_result(self, signature: Any) -> Any:
+        """What is behind a pointer to this function."""
+        self.make_ready()
+        return super().get_compile_result(signature)
+
+
+def _at_first_use(function: Function, **options: Any) -> Function:
+    """Release the GIL, cache on disk, and divide by zero as numpy does."""
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", **options}
+    dispatcher = AtFirstUse(function, targetoptions=options)
+    dispatcher.enable_caching()
+    return cast(Function, dispatcher)
+
+
 def compiled(function: Function) -> Function:
-    """Compile a function of the library from its annotations, release the GIL, cache on disk."""
-    jit = numba.njit(signature_of(function), cache=True, nogil=True, error_model="numpy")
-    return cast(Function, jit(function))
+    """Compile a function of the library from its annotations, when it is first used."""
+    return _at_first_use(function)
 
 
 def inlined(function: Function) -> Function:
-    """Like `compiled`, and copied into compiled callers.
+    """Like `compiled`, and copied into compiled callers: for functions of a line or two."""
+    return _at_first_use(function, inline="always")
 
-    For small functions of large named tuples: passing a tuple of twenty arrays costs more than what
-    such a function does.
-    """
-    jit = numba.njit(
-        signature_of(function), cache=True, nogil=True, error_model="numpy", inline="always"
-    )
-    return cast(Function, jit(function))
+
+@inlined
+def copy_numbers(source: Floats, target: Floats) -> None:
+    """As `target[:] = source`, which would bring along what numba has to say if shapes differ."""
+    for place in range(source.shape[0]):
+        target[place] = source[place]
 
 
 def standing_by(function: Function) -> Function:
@@ -99,8 +147,7 @@ def standing_by(function: Function) -> Function:
     If that name means something else by then, numba keeps the source instead, with all that it
     calls, and compiles it once more whenever it is loaded.
     """
-    jit = numba.njit(_arguments_of(function), cache=True, nogil=True, error_model="numpy")
-    return cast(Function, jit(function))
+    return _at_first_use(function)
 
 
 def compiled_like(model: Callable[..., Any], function: Function) -> Function:
@@ -125,6 +172,26 @@ def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
     return cast(Function, FunctionType(source.__code__, surroundings, source.__name__))
 
 
+def ready(function: Function) -> Function:
+    """A plain function whose compiled helpers are compiled now, not when it is timed."""
+    seen: set[int] = set()
+
+    def look_at(found: Any) -> None:
+        if id(found) in seen:
+            return
+        seen.add(id(found))
+        if isinstance(found, AtFirstUse):
+            found.make_ready()
+        elif isinstance(found, FunctionType):
+            for name in found.__code__.co_names:
+                look_at(found.__globals__.get(name))
+            for cell in found.__closure__ or ():
+                look_at(cell.cell_contents)
+
+    look_at(function)
+    return function
+
+
 def compiler_words(error: Exception) -> str:
     """What numba complains of, in one line: it says much more, in colours."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
@@ -142,4 +209,4 @@ def compiler_words(error: Exception) -> str:
 
 def is_compiled(function: object) -> bool:
     """Whether a user's function was compiled by numba, so that compiled code may call it."""
-    return isinstance(function, numba.core.registry.CPUDispatcher)
+    return isinstance(function, CPUDispatcher)

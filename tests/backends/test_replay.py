@@ -59,7 +59,7 @@ def test_a_replay_leaves_the_session_where_the_run_was():
     for name in ("states", "replica", "waiting", "moves", "completed", "passed"):
         assert np.array_equal(getattr(again.machine, name), getattr(session.machine, name)), name
     assert again.progress.elapsed == session.progress.elapsed == 50.0
-    assert set(again.started_from) == set(np.flatnonzero(~session.machine.waiting))
+    assert set(again.machine.in_flight) == set(np.flatnonzero(~session.machine.waiting))
 
 
 def test_a_replay_can_be_gone_on_with():

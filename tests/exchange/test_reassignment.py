@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import aptmc
-from aptmc.coordinator.transitions import ALL_POOLS, exchange_round
-from aptmc.exchange.rules import Waiting
+from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
+from aptmc.exchange.rule import Waiting
 from aptmc.keys import EXCHANGE, Key, open_streams
 from aptmc.problem.weights import tolerance_log_weight
 from tests.kernels.test_one_hit import COMPILED, exact_draws
@@ -92,7 +92,7 @@ def reassigned(rule, runs=2500):
         session.record.filled[0] = 0
         exchange_round(
             machine, ALL_POOLS, number, 0.0, session.record, streams,
-            type(rule).choose_pairs, tolerance_log_weight,
+            rule.function(), tolerance_log_weight,
         )  # fmt: skip
         held[number] = machine.states[machine.replica, :2]
     return ladder, machine, held
@@ -123,11 +123,7 @@ class CloserFirst(aptmc.Rule):
 
 
 def test_a_greedy_assignment_is_caught():
-    rule = CloserFirst()
-    from aptmc.session.build import _compiled_rule
-
-    compiled = type("Compiled", (), {"choose_pairs": staticmethod(_compiled_rule(rule))})()
-    _, _, held = reassigned(compiled)
+    _, _, held = reassigned(CloserFirst())
     fresh = exact_draws(0.3, 8000, np.random.default_rng(5))
     assert stats.ks_2samp(held[:, 0, 1], fresh[1]).pvalue < FALSE_ALARM
 

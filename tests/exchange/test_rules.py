@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import aptmc
-from aptmc.coordinator.transitions import ALL_POOLS
-from aptmc.exchange import rules
+from aptmc.coordinator.exchange_round import ALL_POOLS
+from aptmc.exchange.rule import Waiting as WaitingChains
 from aptmc.keys import EXCHANGE, Key
 from tests.support.statistical import FALSE_ALARM
 
@@ -59,7 +59,7 @@ def choose(rule: Any, waiting: Waiting, number: int, seed: int) -> list[tuple[in
     pairs = table[1 : size + 1]
     count = rule.choose_pairs(
         number,
-        rules.Waiting(
+        WaitingChains(
             np.array(waiting.rungs, dtype=np.int64),
             np.array(waiting.pools, dtype=np.int64),
             0.5 ** np.array(waiting.rungs, dtype=np.float64),

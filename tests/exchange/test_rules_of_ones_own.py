@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numba
@@ -10,11 +11,13 @@ import pytest
 
 import aptmc
 from aptmc.clock import ManualClock
-from aptmc.coordinator.transitions import ALL_POOLS, coordinator, exchange_round
-from aptmc.exchange.rules import neighbours
+from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
+from aptmc.coordinator.state import coordinator
+from aptmc.exchange.pairs import neighbours
 from aptmc.keys import open_streams
 from aptmc.problem.weights import power_log_weight
 from aptmc.record.record import empty_record
+from tests.test_invariance import exchanged_states, in_law
 
 # --- rules of one's own ---------------------------------------------------------------------------
 
@@ -208,3 +211,86 @@ class WrongArguments(aptmc.Rule):
 def test_a_rule_that_cannot_be_compiled_is_refused_by_name(rule: Any) -> None:
     with pytest.raises(aptmc.InputError, match=rule.__name__):
         sample(rule())
+
+
+# --- rules with parameters ------------------------------------------------------------------------
+
+
+class Nearby(aptmc.Rule):
+    """One random pair of waiting chains at most so many places apart."""
+
+    reach: int = 2
+
+    @staticmethod
+    def choose_pairs(round_number, waiting, rng, pairs, settings):
+        first = int(rng.random() * waiting.rung.shape[0])
+        second = first + 1 + int(rng.random() * settings.reach)
+        if second >= waiting.rung.shape[0]:
+            return 0
+        pairs[0, 0], pairs[0, 1] = first, second
+        return 1
+
+
+class BestNearby(aptmc.Rule):
+    """A planted error: the coldest always with the best of the next so many."""
+
+    reach: int = 2
+
+    @staticmethod
+    @numba.njit
+    def choose_pairs(round_number, waiting, rng, pairs, settings):
+        best = 1
+        for position in range(1, min(1 + settings.reach, waiting.value.shape[0])):
+            if waiting.value[position] > waiting.value[best]:
+                best = position
+        pairs[0, 0], pairs[0, 1] = 0, best
+        return 1
+
+
+@pytest.mark.parametrize("reach", [1, 3])
+def test_a_rule_sees_its_parameters(reach: int) -> None:
+    run = sample(Nearby(reach=reach, rounds=2), budget=2_000)
+    colder, warmer = np.nonzero(run._record.attempts)
+    # Positions are of waiting chains: with one of four in flight, rungs may be one farther apart.
+    assert (warmer - colder).max() == min(reach + 1, 3)
+    assert run.settings.schedule.exchange == Nearby(reach=reach, rounds=2)
+
+
+def test_a_rule_with_a_parameter_leaves_exact_draws_exact() -> None:
+    for reach in (1, 3):
+        assert in_law(exchanged_states(Nearby(reach=reach), power_log_weight, runs=4000))
+
+
+def test_a_rule_with_a_parameter_that_is_not_exact_is_caught() -> None:
+    assert not in_law(exchanged_states(BestNearby(reach=3), power_log_weight, runs=4000))
+
+
+def test_parameters_tell_rules_apart() -> None:
+    one, other = Nearby(reach=1), Nearby(reach=3)
+    runs = [sample(rule) for rule in (one, other, Nearby(reach=1))]
+    assert not are_equal(runs[0], runs[1])
+    assert are_equal(runs[0], runs[2])
+    assert one.function() is Nearby(reach=1).function() is not other.function()
+    # Equal to Python, but other code: a whole number, a flag and a fraction.
+    functions = {id(Nearby(reach=reach).function()) for reach in (1, True, 1.0)}
+    assert len(functions) == 3
+    # The number of rounds is the coordinator's affair.
+    assert one.function() is Nearby(reach=1, rounds=5).function()
+
+
+def test_two_rules_of_one_class_serve_one_schedule() -> None:
+    rules = {"exchange": Nearby(reach=1), "within": Nearby(reach=3)}
+    run = sample(Nearby(), schedule=aptmc.Anytime(2.5, **rules))
+    swapped = sample(
+        Nearby(), schedule=aptmc.Anytime(2.5, exchange=Nearby(reach=3), within=Nearby(reach=1))
+    )
+    assert not are_equal(run, swapped)
+
+
+def test_a_rule_may_be_called_a_dataclass_or_not() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Farther(Nearby):
+        reach: int = 5
+
+    assert repr(Farther(rounds=2)) == f"{Farther.__qualname__}(rounds=2, reach=5)"
+    assert are_equal(sample(Farther()), sample(Nearby(reach=5)))

@@ -30,6 +30,7 @@ from aptmc.compiled import at_speed
 from aptmc.diagnostics import effective_sample_size
 from aptmc.kernels import Kernel
 from aptmc.problem.state import ACCEPTED, WORK, accepts
+from aptmc.record.record import NOBODY
 from aptmc.session.build import build_session
 from aptmc.session.control import Control
 from aptmc.session.snapshot import Snapshot, restore, snapshot
@@ -100,13 +101,13 @@ def stopped_and_resumed(stops, *, same_flight=False, fresh_keys=False, processor
         if saved is not None:
             restore(session, saved, same_flight=same_flight)
             if fresh_keys:
-                session.machine.moves[list(session.started_from)] += 1
+                session.machine.moves[session.machine.in_flight] += 1
         time = rng.exponential(MEAN_TIME)
         usage = aptmc.VirtualTime(processors).run(session, time)
         assert usage.failure is None
         session.flush()
         saved, total = through_bytes(snapshot(session)), total + time
-        cut_off += len(saved.arrays["in_flight"])
+        cut_off += len(saved.arrays["in_flight/chain"])
     assert cut_off == processors * stops
     return store, total
 
@@ -161,9 +162,10 @@ class Workers:
         clock, session = SetClock(), new_session(self.store, processors=2)
         if self.saved is not None:
             restore(session, self.saved, same_flight=False)
-            self.computed_again += len(session.progress.under_way)
+            self.computed_again += len(session.machine.in_flight)
             if not self.keep_ages:
-                session.progress.under_way.clear()
+                session.machine.chains["processor"] = NOBODY
+                session.machine.chains["since"] = math.nan
         mover = session.mover
         workforce = VirtualWorkforce(clock, mover, functools.partial(self.seconds, mover))
         control = Control(clock)

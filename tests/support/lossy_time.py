@@ -19,12 +19,15 @@ from scipy import stats
 
 import aptmc
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, compiled_like, pointer_to
-from aptmc.coordinator.transitions import Coordinator, catch_up, complete, take_next
-from aptmc.exchange.rules import ChoosePairs
+from aptmc.coordinator.state import Coordinator, Functions
+from aptmc.coordinator.transitions import catch_up, complete, take_next
+from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
 from aptmc.problem.state import INFO_LENGTH, Move
+from aptmc.record.event_log import EventLog
 from aptmc.record.record import NOBODY, Record
+from aptmc.schedule import AfterCompletion, NextDeadline
 from tests.support.sessions import make_session
 from tests.support.statistical import FALSE_ALARM, follows
 
@@ -89,7 +92,7 @@ def compute_move(
     info: Floats,
 ) -> float:
     """Compute the steps of one move; gives the time that they take."""
-    rung = machine.rung[chain]
+    rung = machine.chains[chain]["rung"]
     rewind(streams.dial, MOVE, chain, number)
     before = start.copy()
     outcome[:] = start
@@ -112,14 +115,21 @@ def look_at_waiting(
     rules: Rules,
     machine: Coordinator,
     record: Record,
+    log: EventLog,
     streams: Streams,
     choose_pairs: ChoosePairs,
+    choose_pairs_within: ChoosePairs,
+    next_deadline: NextDeadline,
+    after_completion: AfterCompletion,
     log_weight: LogWeight,
     move: Move,
     tuning: FloatTable,
     step_time: StepTime,
 ) -> None:
     """Run, and fill `looks`: by look and chain, the parameter of those that wait; others NaN."""
+    functions = Functions(
+        choose_pairs, choose_pairs_within, next_deadline, after_completion, log_weight
+    )
     processors, places, width = rules.processors, 1 + rules.ahead, machine.states.shape[1]
     # By processor and place: the first is being computed, the others wait there.
     held = np.full((processors, places), NOBODY)
@@ -139,9 +149,10 @@ def look_at_waiting(
     while look < looks.shape[0]:
         for place in range(first_place, places):
             for processor in range(first, last):
-                chain = take_next(machine, 0)
+                chain = take_next(machine, 0, processor, now, log)
                 needed[processor, place] = compute_move(
-                    chain, machine.moves[chain], machine.states[machine.replica[chain]],
+                    chain, machine.chains[chain]["moves"],
+                    machine.states[machine.chains[chain]["replica"]],
                     rules, machine, streams, move, tuning, step_time,
                     outcomes[processor, place], infos[processor, place],
                 )  # fmt: skip
@@ -149,21 +160,22 @@ def look_at_waiting(
                 if place == 0:
                     finish[processor] = now + needed[processor, 0]
                 elif rules.queued_may_swap:
-                    machine.waiting[chain] = True
+                    machine.chains[chain]["waiting"] = True
         first = last = 0
 
         now = min(finish.min(), death.min())
         while look < looks.shape[0] and gap * (look + 1) < now:
-            catch_up(machine, gap * (look + 1), record, streams, choose_pairs, log_weight)
-            for chain in range(machine.rung.shape[0]):
-                state = machine.states[machine.replica[chain]]
-                looks[look, chain] = state[0] if machine.waiting[chain] else math.nan
+            catch_up(machine, gap * (look + 1), record, streams, functions)
+            for chain in range(machine.chains.shape[0]):
+                mine = machine.chains[chain]
+                state = machine.states[mine["replica"]]
+                looks[look, chain] = state[0] if mine["waiting"] else math.nan
             look += 1
 
         if death.min() < finish.min():
             processor = death.argmin()
             chain = held[processor, 0]
-            start = machine.states[machine.replica[chain]]
+            start = machine.states[machine.chains[chain]["replica"]]
             lives[processor] += 1
             lost += 1
             rewind(streams.dial, HOLD, processor, lives[processor])
@@ -182,8 +194,8 @@ def look_at_waiting(
 
         processor = finish.argmin()
         complete(
-            machine, held[processor, 0], outcomes[processor, 0], infos[processor, 0], now,
-            record, streams, choose_pairs, choose_pairs, log_weight,
+            machine, held[processor, 0], outcomes[processor, 0], infos[processor, 0],
+            math.nan, math.nan, now, record, log, streams, functions,
         )  # fmt: skip
         for place in range(rules.ahead):
             held[processor, place] = held[processor, place + 1]
@@ -191,7 +203,7 @@ def look_at_waiting(
             outcomes[processor, place] = outcomes[processor, place + 1]
             infos[processor, place] = infos[processor, place + 1]
             if place == 0:
-                machine.waiting[held[processor, 0]] = False
+                machine.chains[held[processor, 0]]["waiting"] = False
                 finish[processor] = now + needed[processor, 0]
         first, last, first_place = processor, processor + 1, rules.ahead
 
@@ -210,8 +222,8 @@ def waiting_states(rules, step_time, *, looks, gap, chains_per_rung=1, every=2.0
     machine = session.machine
     seen = np.empty((looks, machine.rung.size))
     look_at_waiting(
-        seen, gap, rules, machine, session.record, session.streams, session.choose_pairs,
-        session.log_weight, session.mover.move, session.tuning, step_time,
+        seen, gap, rules, machine, session.record, session.log, session.streams,
+        *session.functions, session.mover.move, session.tuning, step_time,
     )  # fmt: skip
     return [seen[:, machine.rung == rung] for rung in range(LADDER.rungs)]
 

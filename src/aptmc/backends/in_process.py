@@ -9,7 +9,6 @@ import numpy as np
 from aptmc.backends.base import LoopBackend
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import RunFailed, StopReason
-from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.session import Overhead, Session, Usage
 
@@ -48,12 +47,11 @@ class InProcess(LoopBackend):
         failure: RunFailed | None = None
         busy = 0.0
         now = began
+        # Moves that were cut off when the session was left are computed again, in order.
+        cut_off = session.machine.in_flight[::-1]
         try:
             while True:
-                # A move that was cut off when the session was left is computed again.
-                chain = next(iter(session.started_from), NOBODY)
-                if chain == NOBODY:
-                    chain = session.take_next(0, time=now)
+                chain = cut_off.pop() if cut_off else session.take_next(0, time=now)
                 outcome = session.compute(chain)
                 finished = self.clock.now() - origin
                 busy += min(finished, until) - now

@@ -11,7 +11,6 @@ import numpy as np
 from aptmc.planning.coordinators import FULL
 from aptmc.planning.planner import Planner
 from aptmc.planning.prediction import Prediction, in_words
-from aptmc.schedule import Anytime
 
 FAR = math.log(2.0)  # a correction beyond a factor of two is worth a warning
 
@@ -98,7 +97,7 @@ def _warmup(one: Prediction, several: Prediction, unit: str) -> str:
 
 def _chains(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
     pilot = planner.pilot
-    if not isinstance(pilot.schedule, Anytime) or planner.request.chains_per_rung is not None:
+    if not pilot.schedule.can_change_deadlines or planner.request.chains_per_rung is not None:
         return
     movers = pilot.chains_per_rung * len(pilot.movers)
     short = [row for row in rows if row.processors + 2 > movers and row.coordinators == 1]
@@ -112,7 +111,7 @@ def _chains(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
 
 def _settings(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
     pilot = planner.pilot
-    if pilot.transitions is None or not isinstance(pilot.schedule, Anytime):
+    if pilot.transitions is None or not pilot.schedule.can_change_deadlines:
         return
     usual = type(pilot.schedule.rule(pilot.ladder.kind)).__name__
     rules = {row.exchange for row in rows} - {usual}

@@ -12,7 +12,7 @@ from aptmc.ladder import Ladder
 from aptmc.planning.effective import Effective, effective_draws
 from aptmc.pools import Pools
 from aptmc.result.run import Run
-from aptmc.schedule import Anytime, Schedule, Synchronous
+from aptmc.schedule import Schedule
 
 FEWEST_MOVES = 30  # of a rung: fewer say little about its hold times
 # Of all gaps between moves, the longest are left out: a machine that slept, a run that was resumed.
@@ -172,10 +172,10 @@ def _costs(run: Run) -> tuple[float, float]:
     """The coordinator's time for a completion, and for a chain in a round of exchanges."""
     overhead, schedule = run.overhead, run.settings.schedule
     cost = max(overhead.coordinator - overhead.exchanges, 0.0) / run.completions
-    if isinstance(schedule, Synchronous):
-        rounds = run.completions / (schedule.moves * run.rung_of_chain.size)
+    if schedule.moves_per_barrier is not None:
+        rounds = run.completions / (schedule.moves_per_barrier * run.rung_of_chain.size)
     else:
-        rounds = run.elapsed / schedule.plan().every
+        rounds = run.elapsed / schedule.interval
     return cost, overhead.exchanges / max(rounds, 1.0) / run.rung_of_chain.size
 
 
@@ -188,7 +188,7 @@ def _gaps(run: Run, ahead: int, cost: float) -> tuple[float, float]:
         column[known][order] for column in (done.processor, done.began, done.ended)
     )
     gap = _usual((began[1:] - ended[:-1])[processor[1:] == processor[:-1]])
-    if ahead == 0 and isinstance(run.settings.schedule, Anytime):
+    if ahead == 0 and run.settings.schedule.never_waits:
         return max(gap - cost, 0.0), 0.0
     # The next move was there, or had to wait for a barrier: only the way to the coordinator shows.
     latency = 2.0 * _usual(done.time[known] - done.ended[known])

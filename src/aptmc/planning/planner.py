@@ -24,7 +24,6 @@ from aptmc.planning.virtual_run import (
     shared_setting,
     simulate,
 )
-from aptmc.schedule import Anytime
 
 # Up to so many processors effective draws are simulated; beyond, draws per move stay as they are.
 MOST_SIMULATED = 64
@@ -60,8 +59,8 @@ class Planner:
     def _own_setting(self) -> Setting:
         pilot = self.pilot
         cost = pilot.cost
-        if isinstance(pilot.schedule, Anytime):
-            rounds_per_move = 1.0 / pilot.schedule.plan().every / pilot.moves_per_second
+        if pilot.schedule.can_change_deadlines:
+            rounds_per_move = 1.0 / pilot.schedule.interval / pilot.moves_per_second
             cost += pilot.exchange_cost * pilot.chains * rounds_per_move
         steps = np.ones(pilot.ladder.rungs, np.int64)
         ladder = tuple(range(pilot.ladder.rungs))
@@ -104,7 +103,7 @@ class Planner:
         """How many moves wait at each processor: what worker processes would choose."""
         if self.request.ahead is not None:
             return self.request.ahead
-        if self.pilot.time_unit != "s" or not isinstance(self.pilot.schedule, Anytime):
+        if self.pilot.time_unit != "s" or not self.pilot.schedule.never_waits:
             return 0
         longest = float((self.steps(processors) * self.pilot.mean_hold).max())
         return int(longest < LONG_UNIT and movers >= 2 * processors + max(processors, 2))
@@ -122,7 +121,7 @@ class Planner:
             cost=self.cost, exchange_cost=exchange_cost,
         )  # fmt: skip
         schedule = setting.schedule
-        if isinstance(schedule, Anytime) and choice.exchange is not None:
+        if schedule.can_change_deadlines and choice.exchange is not None:
             setting = setting._replace(schedule=replace(schedule, exchange=choice.exchange))
         return setting
 
@@ -160,7 +159,7 @@ class Planner:
             rungs=len(choice.rungs),
             chains_per_rung=choice.chains_per_rung,
             chains=chains,
-            every=schedule.plan().every,
+            every=schedule.interval,
             exchange=type(schedule.rule(pilot.ladder.kind)).__name__,
             ahead=setting.ahead,
             steps=float(setting.steps[list(choice.rungs)].mean()),
@@ -198,7 +197,7 @@ class Planner:
         """One thing after the other is changed, and kept if clearly better."""
         choice = usual(self.pilot, self.request, processors)
         best = self.predict(processors, choice)
-        if self.pilot.transitions is None or not isinstance(self.pilot.schedule, Anytime):
+        if self.pilot.transitions is None or not self.pilot.schedule.can_change_deadlines:
             return choice, best
         if self.request.chains_per_rung is not None and self.request.every is not None:
             return choice, best

@@ -10,7 +10,7 @@ import numpy as np
 
 from aptmc.backends import VirtualTime
 from aptmc.compiled import Integers
-from aptmc.coordinator.transitions import moves_done
+from aptmc.coordinator.state import moves_done
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS
 from aptmc.ladder import Ladder
@@ -19,7 +19,7 @@ from aptmc.planning.flow import flow
 from aptmc.planning.pilot import Pilot
 from aptmc.planning.surrogate import INDEX, PilotsMoves, Surrogate
 from aptmc.pools import Pools, Shared
-from aptmc.schedule import Anytime, Schedule
+from aptmc.schedule import Schedule
 from aptmc.session.build import build_session
 from aptmc.settings import Settings
 from aptmc.store import MemoryStore
@@ -84,9 +84,9 @@ def shared_setting(
         deadlines = chains * max(per_move, cost) / every
     total_cost = cost + exchange_cost * deadlines * all_chains / chains
     schedule = pilot.schedule
-    if isinstance(schedule, Anytime):
+    if schedule.can_change_deadlines:
         every = chains * max(per_move, total_cost) / deadlines if every is None else every
-        schedule = replace(schedule, every=every, follow=False)
+        schedule = schedule.with_deadlines(every, follow=False)
     pools = Shared(chains_per_rung)
     return Setting(processors, rungs, pools, schedule, steps, ahead, latency, total_cost)
 
@@ -101,7 +101,7 @@ def check_setting(pilot: Pilot, setting: Setting) -> None:
     ladder = sub_ladder(pilot.ladder, setting.rungs)
     layout = setting.pools.layout(ladder, setting.processors)
     movers = int(layout.moves.sum())
-    if not isinstance(setting.schedule, Anytime):
+    if not setting.schedule.never_waits:
         return
     needed = fewest_chains(setting.processors, setting.ahead)
     if movers < needed:

@@ -8,126 +8,186 @@ of swaps and round trips are kept for the whole run.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, inlined
+from aptmc.compiled import (
+    Flags,
+    Floats,
+    FloatTable,
+    Integers,
+    IntegerTable,
+    compiled,
+    copy_numbers,
+    inlined,
+    table_of,
+)
 from aptmc.problem.state import INFO_LENGTH
+from aptmc.record.columns import DRAW_COLUMNS, row_of
 
 LOCAL_MOVE, EXCHANGE_MOVE = 0, 1
 NOBODY = -1
 COLDEST, HOTTEST = 1, 2  # ends of the ladder; 0 is neither
 
+DRAW = row_of(DRAW_COLUMNS)
+CHAIN = np.dtype([
+    ("wanted", np.bool_),  # are its draws kept?
+    ("seen", np.int64),  # draws so far, kept or not
+], align=True)  # fmt: skip
+REPLICA = np.dtype([
+    ("last_end", np.int64),  # the end of the ladder that it visited last
+    ("round_trips", np.int64),  # journeys coldest -> hottest -> coldest
+], align=True)  # fmt: skip
+# Of two rungs; those that count neighbours are filled for rungs next to each other.
+PAIR = np.dtype([
+    ("attempts", np.int64),
+    ("swaps", np.int64),
+    ("met", np.int64),  # how often both waited
+    ("chance", np.float64),  # the chances, then, that a swap would succeed, added up
+], align=True)  # fmt: skip
+
 
 class Record(NamedTuple):
     """A buffer of draws, one row each, and counts of what exchanges did."""
 
-    wanted: Flags  # by chain: are its draws kept?
     thin: int  # keep one draw of so many
-    seen: Integers  # by chain: draws so far, kept or not
     filled: Integers  # one number: how many rows are in use
-    chain: Integers
-    kind: Integers
-    accepted: Integers  # local moves: how many of the steps; exchanges: 0 or 1
-    replica: Integers
-    processor: Integers  # local moves: who computed it; exchanges: NOBODY
-    time: Floats
-    hold_time: Floats  # local moves: how long it took
-    work: Floats  # local moves: how much was computed, in the kernel's own unit
-    state: FloatTable
-
+    draws: Annotated[npt.NDArray[np.void], table_of(DRAW)]
+    state: FloatTable  # of each draw
+    by_chain: Annotated[npt.NDArray[np.void], table_of(CHAIN)]
+    by_replica: Annotated[npt.NDArray[np.void], table_of(REPLICA)]
+    by_pair: Annotated[npt.NDArray[np.void], table_of(PAIR)]  # at colder * rungs + warmer
     totals: FloatTable  # [rung, place in `info`]: sums over completed moves
-    attempts: IntegerTable  # [colder rung, warmer rung]
-    swaps: IntegerTable
-    met: Integers  # by colder rung: how often it waited beside its warmer neighbour
-    chance: Floats  # by colder rung: the chances, then, that a swap would succeed, added up
-    last_end: Integers  # by replica: the end of the ladder that it visited last
-    round_trips: Integers  # by replica: journeys coldest -> hottest -> coldest
+
+    # Columns, by name; plain Python reads and writes them.
+
+    @property
+    def chain(self) -> Integers:
+        """Of each draw."""
+        return self.draws["chain"]
+
+    @property
+    def wanted(self) -> Flags:
+        """By chain: are its draws kept?"""
+        return self.by_chain["wanted"]
+
+    @property
+    def seen(self) -> Integers:
+        """By chain: draws so far, kept or not."""
+        return self.by_chain["seen"]
+
+    @property
+    def attempts(self) -> IntegerTable:
+        """[colder rung, warmer rung]."""
+        return as_table(self.by_pair["attempts"])
+
+    @property
+    def swaps(self) -> IntegerTable:
+        """[colder rung, warmer rung]."""
+        return as_table(self.by_pair["swaps"])
+
+    @property
+    def met(self) -> Integers:
+        """By colder rung: how often it waited beside its warmer neighbour."""
+        return next_to_diagonal(self.by_pair["met"])
+
+    @property
+    def chance(self) -> Floats:
+        """By colder rung: the chances, then, that a swap would succeed, added up."""
+        return next_to_diagonal(self.by_pair["chance"])
+
+    @property
+    def last_end(self) -> Integers:
+        """By replica: the end of the ladder that it visited last."""
+        return self.by_replica["last_end"]
+
+    @property
+    def round_trips(self) -> Integers:
+        """By replica: journeys coldest -> hottest -> coldest."""
+        return self.by_replica["round_trips"]
+
+
+def as_table(pairs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view: [colder rung, warmer rung]."""
+    rungs = math.isqrt(pairs.size)
+    return pairs.reshape(rungs, rungs)
+
+
+def next_to_diagonal(pairs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view: of rungs (0, 1), (1, 2), …; one number if there is a single rung."""
+    rungs = math.isqrt(pairs.size)
+    return pairs[1 :: rungs + 1] if rungs > 1 else pairs
 
 
 def empty_record(
-    rung: Integers, rungs: int, width: int, wanted: Flags, rows: int, thin: int = 1
+    rung: Integers,
+    rungs: int,
+    width: int,
+    wanted: Flags,
+    rows: int,
+    thin: int = 1,
+    info_length: int = INFO_LENGTH,
 ) -> Record:
     """A record with room for `rows` draws, when replica i stands on the rung of chain i."""
     record = Record(
-        wanted=wanted,
         thin=thin,
-        seen=np.zeros(rung.size, np.int64),
         filled=np.zeros(1, np.int64),
-        chain=np.empty(rows, np.int64),
-        kind=np.empty(rows, np.int64),
-        accepted=np.empty(rows, np.int64),
-        replica=np.empty(rows, np.int64),
-        processor=np.empty(rows, np.int64),
-        time=np.empty(rows),
-        hold_time=np.empty(rows),
-        work=np.empty(rows),
+        draws=np.empty(rows, DRAW),
         state=np.empty((rows, width)),
-        totals=np.zeros((rungs, INFO_LENGTH)),
-        attempts=np.zeros((rungs, rungs), np.int64),
-        swaps=np.zeros((rungs, rungs), np.int64),
-        met=np.zeros(max(rungs - 1, 1), np.int64),
-        chance=np.zeros(max(rungs - 1, 1)),
-        last_end=np.zeros(rung.size, np.int64),
-        round_trips=np.zeros(rung.size, np.int64),
+        by_chain=np.zeros(rung.size, CHAIN),
+        by_replica=np.zeros(rung.size, REPLICA),
+        by_pair=np.zeros(rungs * rungs, PAIR),
+        totals=np.zeros((rungs, info_length)),
     )
-    for replica in range(rung.size):
-        note_arrival(record, replica, rung[replica])
+    record.by_chain["wanted"] = wanted
+    # As if it had just arrived there.
+    record.by_replica["last_end"] = np.where((rung == 0) & (rungs > 1), COLDEST, 0)
     return record
 
 
 def without_rows(record: Record) -> Record:
     """The same counts, and no room for draws."""
-    return record._replace(
-        chain=record.chain[:0],
-        kind=record.kind[:0],
-        accepted=record.accepted[:0],
-        replica=record.replica[:0],
-        processor=record.processor[:0],
-        time=record.time[:0],
-        hold_time=record.hold_time[:0],
-        work=record.work[:0],
-        state=record.state[:0],
-    )
+    return record._replace(draws=record.draws[:0], state=record.state[:0])
 
 
 @inlined
 def note_arrival(record: Record, replica: int, rung: int) -> None:
     """A replica came to a rung: does that complete a round trip?"""
-    hottest = record.attempts.shape[0] - 1
-    if hottest == 0:
-        return
-    if rung == 0:
-        if record.last_end[replica] == HOTTEST:
-            record.round_trips[replica] += 1
-        record.last_end[replica] = COLDEST
-    elif rung == hottest and record.last_end[replica] == COLDEST:
-        record.last_end[replica] = HOTTEST
+    hottest = record.totals.shape[0] - 1
+    journey = record.by_replica[replica]
+    if hottest > 0 and rung == 0:
+        if journey["last_end"] == HOTTEST:
+            journey["round_trips"] += 1
+        journey["last_end"] = COLDEST
+    elif hottest > 0 and rung == hottest and journey["last_end"] == COLDEST:
+        journey["last_end"] = HOTTEST
 
 
 @inlined
 def note_attempt(record: Record, colder_rung: int, warmer_rung: int, swapped: bool) -> None:
     """A pair was proposed for exchange."""
-    record.attempts[colder_rung, warmer_rung] += 1
-    if swapped:
-        record.swaps[colder_rung, warmer_rung] += 1
+    pair = record.by_pair[colder_rung * record.totals.shape[0] + warmer_rung]
+    pair["attempts"] += 1
+    pair["swaps"] += int(swapped)
 
 
 @inlined
 def note_chance(record: Record, colder_rung: int, log_ratio: float) -> None:
     """Neighbours wait side by side: how likely would a swap succeed? Asked whatever the rule."""
-    record.met[colder_rung] += 1
-    record.chance[colder_rung] += 1.0 if log_ratio >= 0.0 else math.exp(log_ratio)
+    pair = record.by_pair[colder_rung * record.totals.shape[0] + colder_rung + 1]
+    pair["met"] += 1
+    pair["chance"] += 1.0 if log_ratio >= 0.0 else math.exp(log_ratio)
 
 
 @inlined
 def has_room(record: Record, rows: int) -> bool:
     """Whether so many more draws fit."""
-    return bool(record.filled[0] + rows <= record.chain.shape[0])
+    return bool(record.filled[0] + rows <= record.draws.shape[0])
 
 
-@inlined
+@compiled
 def write(
     record: Record,
     chain: int,
@@ -141,19 +201,21 @@ def write(
     work: float,
 ) -> None:
     """Add a draw, if the draws of its chain are wanted."""
-    if not record.wanted[chain]:
+    mine = record.by_chain[chain]
+    if not mine["wanted"]:
         return
-    record.seen[chain] += 1
-    if record.seen[chain] % record.thin != 0:
+    mine["seen"] += 1
+    if mine["seen"] % record.thin != 0:
         return
     row = record.filled[0]
     record.filled[0] = row + 1
-    record.chain[row] = chain
-    record.kind[row] = kind
-    record.accepted[row] = accepted
-    record.replica[row] = replica
-    record.processor[row] = processor
-    record.time[row] = time
-    record.hold_time[row] = hold_time
-    record.work[row] = work
-    record.state[row] = state
+    draw = record.draws[row]
+    draw["chain"] = chain
+    draw["exchanged"] = kind == EXCHANGE_MOVE
+    draw["accepted"] = accepted
+    draw["replica"] = replica
+    draw["processor"] = processor
+    draw["time"] = time
+    draw["hold_time"] = hold_time
+    draw["work"] = work
+    copy_numbers(state, record.state[row])

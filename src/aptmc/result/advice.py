@@ -231,7 +231,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         effective_draws=float(np.min([row.ess for row in rows])),
         r_hat=float(np.fmax.reduce([row.r_hat for row in rows])),
         utilisation=run.utilisation,
-        has_barriers=settings.schedule.plan().moves_per_barrier > 0,
+        has_barriers=not settings.schedule.never_waits,
         simulations=run.simulations,
         failures=run.failures,
         started_late=run.overhead.startup / settings.budget,
@@ -241,19 +241,19 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
 
 def describe(run: Run) -> str:
     """The settings that were found or given, in one line."""
-    ladder, plan = run.settings.ladder, run.settings.schedule.plan()
+    ladder, schedule = run.settings.ladder, run.settings.schedule
     chains, steps = len(run.chains()), run.steps_per_move
     rungs = "1 rung" if ladder.rungs == 1 else f"{ladder.rungs} rungs"
     level = ladder.kind.removesuffix("s")
     parts = [f"{rungs}, {level} {ladder.levels[0]:.3g} to {ladder.levels[-1]:.3g}"]
     parts.append(f"{chains} chain{'' if chains == 1 else 's'} on each")
-    if plan.moves_per_barrier > 0:
-        moves = plan.moves_per_barrier
+    if schedule.moves_per_barrier is not None:
+        moves = schedule.moves_per_barrier
         parts.append(f"exchanges after {moves} move{'' if moves == 1 else 's'} of every chain")
-    else:
+    elif schedule.interval < np.inf:
         unit = run.settings.on.time_unit
         words = unit if unit == "s" else f"{unit}s of time"
-        parts.append(f"deadlines every {plan.every:.3g} {words}")
+        parts.append(f"deadlines every {schedule.interval:.3g} {words}")
     if steps.max() > 1:
         several = steps.min() < steps.max()
         parts.append(f"{steps.min()} to {steps.max()}" if several else f"{steps.max()}")

@@ -65,10 +65,8 @@ class Comparison:
 
     def _compare(self, again: Rows, known: Rows) -> None:
         worst, what = again.chain.size, ""
-        columns = [("chain", again.chain, known.chain)]
-        columns += [
-            (name, getattr(again.draws, name), getattr(known.draws, name)) for name in Draws._fields
-        ]
+        columns: list[tuple[str, Any, Any]] = [("chain", again.chain, known.chain)]
+        columns += zip(Draws._fields, again.draws, known.draws, strict=True)
         for name, one, other in columns:
             rows = np.flatnonzero(_differs(one, other))
             if rows.size > 0 and rows[0] < worst:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
-from aptmc.coordinator.transitions import Coordinator
+from aptmc.coordinator.state import Coordinator
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel
 from aptmc.keys import MOVE, Key, first_number

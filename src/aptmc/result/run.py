@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from aptmc.compiled import Floats, FloatTable, Integers
-from aptmc.coordinator.transitions import Coordinator, mean_per_move
+from aptmc.coordinator.state import Coordinator, mean_per_move
 from aptmc.diagnostics import (
     Evidence,
     Summary,

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aptmc.problem.state import value_column
+from aptmc.record.columns import STATISTICS
 from aptmc.store import Draws, Store
 
 if TYPE_CHECKING:
     import xarray
 
     from aptmc.result.run import Run
-
-STATISTICS = ("time", "exchanged", "accepted", "replica", "processor", "hold_time", "work")
 
 
 class Source(NamedTuple):

@@ -61,7 +61,7 @@ def asked_for(
     to_find = ToFind(
         ladder=wanted if isinstance(wanted, AutoLadder) else None,
         kernel=finds_kernel,
-        deadlines=schedule if schedule.finds_deadlines else None,
+        deadlines=schedule if schedule.wants_deadlines else None,
         pools=pools is None,
         length=_length(warmup, budget),
     )

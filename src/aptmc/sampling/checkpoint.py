@@ -52,6 +52,7 @@ def contents(
         "settings": {
             "budget": settings.budget,
             "warmup": settings.warmup,
+            "never_waits": settings.schedule.never_waits,
             **{name: to_json(getattr(settings, name)) for name in TUNED},
         },
         "backend": describe_backend(settings.on),

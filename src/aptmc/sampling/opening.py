@@ -12,6 +12,7 @@ from aptmc.result.archive import StoredBackend, StoredProblem, differences, from
 from aptmc.result.run import Run
 from aptmc.sampling.checkpoint import layout_in, settings_in, usage_in, warmup_in
 from aptmc.sampling.own_parts import is_foreign, without_foreign
+from aptmc.schedule import StoredSchedule
 from aptmc.session.build import build_machine, build_record
 from aptmc.session.snapshot import restore_tables
 from aptmc.settings import Settings
@@ -95,9 +96,13 @@ def _settings_to_read(store: DiskStore, checkpoint: Checkpoint) -> Settings:
     """Settings to look at. A kernel or a rule of the user's own is not needed for that."""
     backend = checkpoint.notes["backend"]
     said = dict(checkpoint.notes["settings"])
-    kernel = said["kernel"]
-    # The rest is read as it stands.
-    said |= {"kernel": None, "schedule": without_foreign(said["schedule"])}
+    kernel, schedule = said["kernel"], said["schedule"]
+    shown = (
+        StoredSchedule(schedule["foreign"], said["never_waits"])
+        if is_foreign(schedule)
+        else (from_json(without_foreign(schedule), "schedule"))
+    )
+    said |= {"kernel": None, "schedule": None}
     settings = settings_in(
         checkpoint._replace(notes={**checkpoint.notes, "settings": said}),
         StoredProblem(store.description["problem"], store.width),  # type: ignore[arg-type]
@@ -106,5 +111,6 @@ def _settings_to_read(store: DiskStore, checkpoint: Checkpoint) -> Settings:
         ),
     )
     return settings.found(
-        kernel=kernel["foreign"] if is_foreign(kernel) else from_json(kernel, "kernel")
+        kernel=kernel["foreign"] if is_foreign(kernel) else from_json(kernel, "kernel"),
+        schedule=shown,
     )

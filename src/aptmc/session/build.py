@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from aptmc.compiled import compiled_like, is_compiled
-from aptmc.coordinator.transitions import Coordinator, coordinator
-from aptmc.errors import InputError
-from aptmc.exchange import Rule
+from aptmc.coordinator.state import Coordinator, Functions, coordinator
+from aptmc.keys import DEADLINE, Key, first_number
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
 from aptmc.problem.state import value_column
 from aptmc.record.event_log import empty_log
 from aptmc.record.record import Record, empty_record
-from aptmc.schedule import Plan
+from aptmc.schedule.base import Plan
 from aptmc.session.first_states import first_states
 from aptmc.session.session import Session, empty_states
 from aptmc.settings import Settings
@@ -43,9 +40,10 @@ def build_session(
     problem, ladder, kernel = settings.problem, settings.ladder, settings.kernel
     schedule = settings.schedule
     layout = settings.layout() if layout is None else layout
-    plan, rule = schedule.plan(), schedule.rule(ladder.kind)
+    deadlines = Key(settings.seed, 0, first_number(epoch), DEADLINE)
+    plan, rule = schedule.plan(deadlines.generator()), schedule.rule(ladder.kind)
     if follows is not None:
-        plan = plan._replace(follows=follows)
+        plan = plan._replace(follows=follows, settings=plan.settings._replace(follow=follows > 0))
     machine = build_machine(plan, ladder, layout, problem.dimension, problem.width, epoch)
     rounds = max(plan.rounds, plan.rounds_within_pool)
     rows = min(RECORD_ROWS, RECORD_NUMBERS // problem.width) + 8 * rounds * layout.rung.size
@@ -58,9 +56,12 @@ def build_session(
         log=empty_log(RECORD_ROWS + 4 * layout.served.size if settings.log_events else 0),
         served=layout.served,
         tuning=kernel.tuning(problem, ladder),
-        choose_pairs=_compiled_rule(rule),
-        choose_pairs_within=_compiled_rule(schedule.within or rule),
-        log_weight=problem.log_weight(),
+        functions=Functions(
+            rule.function(),
+            (schedule.within or rule).function(),
+            *schedule.functions(),
+            problem.log_weight(),
+        ),
         find_states=partial(first_states, problem, ladder, kernel, layout, settings.seed),
         store=store.append,
     )
@@ -81,17 +82,3 @@ def build_record(
     chains = layout.rung.size
     wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
     return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin)
-
-
-def _compiled_rule(rule: Rule) -> Any:
-    choose_pairs = type(rule).choose_pairs
-    if is_compiled(choose_pairs):
-        return choose_pairs
-    try:
-        return compiled_like(Rule.choose_pairs, choose_pairs)
-    except Exception as error:
-        raise InputError(
-            f"{type(rule).__name__}.choose_pairs cannot be compiled: it must be a staticmethod of "
-            "(round_number, waiting, rng, pairs) that returns the number of pairs, in Python "
-            f"that numba understands, which says: {error}"
-        ) from error

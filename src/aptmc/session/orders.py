@@ -12,7 +12,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from aptmc.compiled import Floats
+from aptmc.compiled import Floats, ready
 from aptmc.errors import MoveFailed
 from aptmc.kernels import Kernel
 from aptmc.keys import START, Key, open_streams, rewind
@@ -59,7 +59,7 @@ class Mover:
     @cached_property
     def move(self) -> Callable[..., None]:
         """The move function, compiled when it is first used if the problem is."""
-        return self.kernel.move(self.problem, compiled=self.compiled)
+        return ready(self.kernel.move(self.problem, compiled=self.compiled))
 
     def compute(self, order: Order) -> Outcome:
         """The outcome of an order, or MoveFailed with all that is needed to compute it again."""

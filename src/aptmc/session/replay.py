@@ -64,7 +64,7 @@ def replay(
                 )
             computing.begin(chain)
             continue
-        if chain not in session.started_from:
+        if not 0 <= chain < session.machine.rung.size or session.machine.waiting[chain]:
             raise RunFailed(
                 f"event {row} cannot have happened: at {time:g} chain {chain} finished a move "
                 "that it had not begun"

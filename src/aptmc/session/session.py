@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aptmc.clock import WallClock
-from aptmc.compiled import Floats, FloatTable, Integers, at_speed
-from aptmc.coordinator.transitions import Coordinator, take_next
+from aptmc.compiled import Floats, FloatTable, Integers
+from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.errors import ExchangeFailed, MoveFailed, RunFailed, StopReason
 from aptmc.kernels import Kernel
 from aptmc.keys import Key, Streams, open_streams
 from aptmc.problem import Problem
 from aptmc.problem.state import HOLD_TIME, PROCESSOR
-from aptmc.record.event_log import COMPLETED, TAKEN, EventLog, log_event
-from aptmc.record.record import NOBODY, Record
+from aptmc.record.event_log import EventLog
+from aptmc.record.record import Record
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
-from aptmc.session.standing_by import Desk
+from aptmc.session.standing_by import StandingBy
 
-note_event = at_speed(log_event, compiled=False)
+CLOCK = WallClock()
 
 
 class Overhead(NamedTuple):
@@ -45,13 +45,6 @@ class Usage(NamedTuple):
     overhead: Overhead = Overhead()
 
 
-class UnderWay(NamedTuple):
-    """A move that was being computed when the session was left."""
-
-    processor: int
-    age: float  # how long it had been computed by then
-
-
 @dataclass
 class Progress:
     """How far a session has come; a backend that goes on with it begins there."""
@@ -62,8 +55,6 @@ class Progress:
     first_states: FloatTable | None = None  # from which the run can be computed again
     units: Any = None  # worker processes: how much is sent at a time
     flight: Any = None  # virtual time: what the processors were doing
-    # By chain. A chain in flight that is missing was waiting for its processor.
-    under_way: dict[int, UnderWay] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,12 +69,9 @@ class Session:
     log: EventLog
     served: Integers  # of each processor: the pool that it serves
     tuning: FloatTable  # of each rung: the kernel's numbers
-    choose_pairs: Callable[..., int]
-    choose_pairs_within: Callable[..., int]
-    log_weight: Callable[[float, float], float]
+    functions: Functions
     find_states: Callable[[ComputeAll | None], FloatTable]
     store: Callable[[Record, EventLog], None]  # keeps what is in the buffers
-    started_from: dict[int, int] = field(default_factory=dict)  # by chain in flight: its replica
     progress: Progress = field(default_factory=Progress)
 
     @property
@@ -102,12 +90,9 @@ class Session:
         return open_streams(self.seed)
 
     @cached_property
-    def desk(self) -> Desk:
-        """Where the coordinator is spoken to."""
-        return Desk(
-            self.machine, self.record, self.streams,
-            self.choose_pairs, self.choose_pairs_within, self.log_weight,
-        )  # fmt: skip
+    def coordinator(self) -> StandingBy:
+        """The coordinator, ready to be asked."""
+        return StandingBy(self.machine, self.record, self.log, self.streams, self.functions)
 
     def begin(self, compute_all: ComputeAll | None = None) -> None:
         """Give the chains their first states, unless they have them."""
@@ -130,13 +115,10 @@ class Session:
 
     def take_next(self, pool: int, processor: int = 0, time: float = math.nan) -> int:
         """The next chain to move in a pool, now in flight; or NOBODY."""
-        if self._deadline_has_passed(time):
+        if self._deadline[0] <= time:
             self.catch_up(time)
-        chain = take_next(self.machine, pool)
-        if chain != NOBODY:
-            self.started_from[chain] = int(self.machine.replica[chain])
-            self._note(TAKEN, chain, processor, time, math.nan, math.nan)
-        return chain
+        self._make_room_in_log()
+        return self.coordinator.take_next(pool, processor, time)
 
     def order(self, chain: int) -> Order:
         """The current move of a chain in flight."""
@@ -159,42 +141,21 @@ class Session:
         ended: float = math.nan,
     ) -> None:
         """Report a finished move, and what one knows of who computed it when."""
-        if self._deadline_has_passed(time):
-            self.catch_up(time)
-        if self.machine.plan.swaps_in_flight and (
-            self.machine.replica[chain] != self.started_from[chain]
-        ):
+        if self.machine.plan.swaps_in_flight:
             # Only the uncorrected schedule swaps a chain in flight: its move is applied to the
             # state that it holds by now.
-            outcome = self.compute(chain)
+            self.catch_up(time)
+            mine = self.machine.chains[chain]
+            if mine["replica"] != mine["started_from"]:
+                outcome = self.compute(chain)
         outcome.info[HOLD_TIME] = ended - began
         outcome.info[PROCESSOR] = processor
-        del self.started_from[chain]
-        clock, barriers = WallClock(), self.machine.passed[0]
-        before = clock.now()
-        try:
-            while not self.desk.complete(chain, outcome, time):
-                self.flush()
-        except RunFailed:
-            raise
-        except Exception as error:
-            raise failed_exchange(error) from error
-        if self.machine.passed[0] > barriers:
-            self.progress.exchange_seconds += clock.now() - before
-        self._note(COMPLETED, chain, processor, time, began, ended)
+        self._make_room_in_log()
+        self._carry_out(self.coordinator.complete, chain, outcome, began, ended, time)
 
     def catch_up(self, time: float) -> None:
         """Carry out the exchanges of all deadlines up to a time."""
-        clock = WallClock()
-        before = clock.now()
-        try:
-            while not self.desk.catch_up(time):
-                self.flush()
-        except RunFailed:
-            raise
-        except Exception as error:
-            raise failed_exchange(error) from error
-        self.progress.exchange_seconds += clock.now() - before
+        self._carry_out(self.coordinator.catch_up, time)
 
     def key(self, chain: int) -> Key:
         """The random key of a chain's current move."""
@@ -204,22 +165,39 @@ class Session:
         """The error that explains why a chain's current move cannot be computed."""
         return self.mover.failure(self.order(chain), error)
 
-    def _deadline_has_passed(self, time: float) -> bool:
-        return bool(self.machine.deadline[0] <= time)
+    @cached_property
+    def _deadline(self) -> Floats:
+        """One number: the next. Looking it up each time would take as long as an exchange."""
+        return self.machine.deadline
 
-    def _note(
-        self, kind: int, chain: int, processor: int, time: float, began: float, ended: float
-    ) -> None:
-        if self.log.filled[0] == self.log.kind.size > 0:
+    @cached_property
+    def _passed(self) -> Integers:
+        return self.machine.passed
+
+    def _make_room_in_log(self) -> None:
+        if self.log.filled[0] == self.log.rows.size > 0:
             self.flush()
-        note_event(self.log, kind, chain, processor, time, began, ended)
+
+    def _carry_out(self, ask: Callable[..., bool], *arguments: Any) -> None:
+        """Ask until it is done; the time counts as that of exchanges if there were any."""
+        before, passed = CLOCK.now(), self._passed[0]
+        try:
+            while not ask(*arguments):
+                self.flush()
+        except RunFailed:
+            raise
+        except Exception as error:
+            raise failed_exchange(error) from error
+        if self._passed[0] > passed:
+            self.progress.exchange_seconds += CLOCK.now() - before
 
 
 def failed_exchange(error: Exception) -> ExchangeFailed:
     """The error that says that an exchange rule is to blame."""
     return ExchangeFailed(
-        f"an exchange rule failed with {type(error).__name__}: {error}; a rule writes pairs of "
-        "positions of waiting chains and returns how many"
+        f"an exchange rule or a schedule failed with {type(error).__name__}: {error}; a rule "
+        "writes pairs of positions of waiting chains and returns how many, a schedule says when "
+        "the next deadline comes"
     )
 
 

@@ -1,31 +1,34 @@
 """A session as numbers, and back: all that is needed to go on as if it had never been left.
 
-Moves in flight are kept by name only, with who computed them and for how long: whoever goes on
+Moves in flight are kept by name only, with who computed them and since when: whoever goes on
 computes them again with the same random keys (`aptmc.backends.workers.pick_up`). Virtual time
 knows when they will be finished, and keeps that too.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.coordinator.transitions import Coordinator
+from aptmc.coordinator.state import Coordinator
 from aptmc.kernels.base import STEPS
 from aptmc.record.record import NOBODY, Record, without_rows
-from aptmc.session.flight import Flight
-from aptmc.session.session import Session, UnderWay
+from aptmc.session.flight import Flight, empty_flight
+from aptmc.session.session import Session
 from aptmc.session.units import Units
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 # What changes in a run; all else follows from the settings.
 MACHINE = (
-    "states", "replica", "waiting", "moves", "moves_left", "unfinished", "queue", "head", "queued",
-    "completed", "swept", "sweep_time", "passed", "deadline",
+    "states", "replica", "waiting", "moves", "unfinished", "queue", "head", "queued", "completed",
+    "occasions", "swept", "sweep_time", "passed", "barriers", "deadline",
 )  # fmt: skip
+IN_FLIGHT = ("started_from", "processor", "since")  # of chains in flight, those taken first first
+FLIGHT = ("speed", "chain", "finish", "busy", "now", "standing", "outcome", "info")
 RECORD = ("seen", "totals", "attempts", "swaps", "met", "chance", "last_end", "round_trips")
 
 
@@ -48,17 +51,16 @@ def snapshot(session: Session) -> Snapshot:
     arrays: Arrays = {f"machine/{name}": getattr(session.machine, name) for name in MACHINE}
     arrays |= {f"record/{name}": getattr(session.record, name) for name in RECORD}
     arrays["tuning"] = session.tuning
-    in_flight, under_way = _in_flight(session)
-    arrays["in_flight"] = np.array(in_flight, np.int64).reshape(-1, 2)
-    arrays["under_way"] = np.array(
-        [(chain, *under_way[chain]) for chain, _ in in_flight if chain in under_way]
-    ).reshape(-1, 3)
+    in_flight = session.machine.in_flight
+    arrays["in_flight/chain"] = np.array(in_flight, np.int64)
+    for name in IN_FLIGHT:
+        arrays[f"in_flight/{name}"] = session.machine.chains[name][in_flight]
     if progress.first_states is not None:
         arrays["first_states"] = progress.first_states
     if progress.units is not None:
         arrays["units"] = progress.units.steps
     if progress.flight is not None:
-        arrays |= {f"flight/{name}": value for name, value in progress.flight._asdict().items()}
+        arrays |= {f"flight/{name}": getattr(progress.flight, name) for name in FLIGHT}
     return Snapshot(notes, arrays)
 
 
@@ -69,7 +71,7 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
         they are issued again
     """
     notes, arrays = saved
-    restore_tables(session.machine, session.record, arrays)
+    restore_tables(session.machine, session.record, arrays, float(notes["elapsed"]))
     session.tuning[...] = arrays["tuning"]
     progress = session.progress
     progress.elapsed = float(notes["elapsed"])
@@ -78,45 +80,58 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
     progress.first_states = arrays.get("first_states")
     if "units" in arrays:
         progress.units = Units(arrays["units"], int(notes["ahead"]))
-    elif session.machine.completed.any() or arrays["in_flight"].size > 0:
+    elif session.machine.completed.any() or session.machine.in_flight:
         # A move that is computed again must be the same move, so steps are not grouped anew.
         progress.units = Units(session.tuning[:, STEPS].astype(np.int64), 0)
     if same_flight and "flight/chain" in arrays:
-        progress.flight = Flight(*(arrays[f"flight/{name}"] for name in Flight._fields))
-    else:
-        session.started_from.update(arrays["in_flight"].tolist())
-        progress.under_way = {
-            int(chain): UnderWay(int(processor), age)
-            for chain, processor, age in arrays.get("under_way", np.empty((0, 3))).tolist()
-        }
+        progress.flight = _flight(session, arrays)
 
 
-def _in_flight(session: Session) -> tuple[list[tuple[int, int]], dict[int, UnderWay]]:
-    """The chains in flight with the states that they started from, those taken first first."""
-    flight: Flight | None = session.progress.flight
-    if flight is None:
-        return list(session.started_from.items()), session.progress.under_way
-    order = np.argsort(flight.started, kind="stable").tolist()
-    busy = [p for p in order if flight.chain[p] != NOBODY]
-    now = max(session.progress.elapsed, float(flight.now[0]))
-    under_way = {
-        int(flight.chain[p]): UnderWay(p % flight.busy.size, max(now - flight.started[p], 0.0))
-        for p in busy
-    }
-    in_flight = [(int(flight.chain[p]), int(flight.replica[p])) for p in busy]
-    for chain, age in zip(flight.backlog.tolist(), flight.backlog_age.tolist(), strict=True):
-        if chain != NOBODY:
-            in_flight.append((chain, int(session.machine.replica[chain])))
-            under_way[chain] = UnderWay(NOBODY, age)
-    return in_flight, under_way
-
-
-def restore_tables(machine: Coordinator, record: Record, arrays: Arrays) -> None:
+def restore_tables(
+    machine: Coordinator, record: Record, arrays: Arrays, elapsed: float = 0.0
+) -> None:
     """What the coordinator and the record knew."""
+    arrays = _in_new_words(machine, arrays, elapsed)
     for name in MACHINE:
         getattr(machine, name)[...] = arrays[f"machine/{name}"]
     for name in RECORD:
         getattr(record, name)[...] = arrays[f"record/{name}"]
+    chains = arrays["in_flight/chain"]
+    for name in IN_FLIGHT:
+        machine.chains[name][chains] = arrays[f"in_flight/{name}"]
+    machine.chains["taken"][chains] = np.arange(chains.size)
+    machine.run["taken"] = chains.size
+
+
+def _in_new_words(machine: Coordinator, arrays: Arrays, elapsed: float) -> Arrays:
+    """What a store of version 0.1 says, which knew the age of a move and not when it began."""
+    if "in_flight/chain" in arrays:
+        return arrays
+    passed, sweeps = arrays["machine/passed"], arrays["machine/completed"] // machine.sweep
+    chains, replicas = arrays["in_flight"].reshape(-1, 2).T
+    processor, since = np.full(chains.size, NOBODY), np.full(chains.size, math.nan)
+    for chain, who, age in arrays["under_way"]:
+        processor[chains == chain], since[chains == chain] = who, elapsed - age
+    return arrays | {
+        "machine/barriers": 0 * passed if machine.plan.never_waits else passed,
+        "machine/occasions": sweeps if machine.plan.rounds_within_pool > 0 else 0 * sweeps,
+        "in_flight/chain": chains,
+        "in_flight/started_from": replicas,
+        "in_flight/processor": processor,
+        "in_flight/since": since,
+    }
+
+
+def _flight(session: Session, arrays: Arrays) -> Flight:
+    """What virtual processors were doing; who they are does not change."""
+    processors, width = session.served.size, session.machine.states.shape[1]
+    ahead = arrays["flight/chain"].size // processors - 1
+    flight = empty_flight(
+        session.served, arrays["flight/speed"], width, arrays["flight/info"].shape[1], 0.0, ahead
+    )
+    for name in FLIGHT:
+        getattr(flight, name)[...] = arrays[f"flight/{name}"]
+    return flight
 
 
 def frozen(machine: Coordinator, record: Record) -> tuple[Coordinator, Record]:

@@ -1,106 +1,118 @@
-"""The desk at which plain Python speaks to the compiled coordinator, in a microsecond.
+"""How plain Python speaks to the compiled coordinator, in a microsecond.
 
 To hand functions and a generator of random numbers over to compiled code takes numba a hundred
-times as long as an exchange does. So they are handed over once, to compiled generators that stand
-by: a request is laid in the slots, and `next` has it carried out.
+times as long as an exchange does. So they are handed over once, to a compiled generator that stands
+by: a request is laid before it, and `next` has it carried out.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import NamedTuple, final
+from typing import Annotated, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
-from aptmc.compiled import Floats, Integers, standing_by
-from aptmc.coordinator.transitions import Coordinator, catch_up, complete
-from aptmc.exchange.rules import ChoosePairs
+from aptmc.compiled import Floats, standing_by, table_of
+from aptmc.coordinator.state import Coordinator, Functions
+from aptmc.coordinator.transitions import catch_up, complete, take_next
+from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import Streams
-from aptmc.problem.state import INFO_LENGTH
-from aptmc.record.record import Record
+from aptmc.record.event_log import EventLog
+from aptmc.record.record import NOBODY, Record
+from aptmc.schedule.base import AfterCompletion, NextDeadline
 from aptmc.session.orders import Outcome
+
+TAKE, CATCH_UP, COMPLETE = 0, 1, 2
+REQUEST = np.dtype([
+    ("what", np.int64),
+    ("whom", np.int64),  # a pool to take from, or the chain that has finished
+    ("processor", np.int64),
+    ("time", np.float64),
+    ("began", np.float64),
+    ("ended", np.float64),
+], align=True)  # fmt: skip
 
 
 class Slots(NamedTuple):
-    """Where a request lies: the arguments that differ from one to the next."""
+    """Where a request lies."""
 
-    time: Floats  # one number
-    chain: Integers  # one number
+    request: Annotated[npt.NDArray[np.void], table_of(REQUEST)]  # one row
     outcome: Floats
     info: Floats
 
 
-def catching_up(
+def answering(
     slots: Slots,
     machine: Coordinator,
     record: Record,
-    streams: Streams,
-    choose_pairs: ChoosePairs,
-    log_weight: LogWeight,
-) -> Iterator[bool]:
-    """Call `catch_up` again and again."""
-    while True:
-        yield catch_up(machine, slots.time[0], record, streams, choose_pairs, log_weight)
-
-
-def completing(
-    slots: Slots,
-    machine: Coordinator,
-    record: Record,
+    log: EventLog,
     streams: Streams,
     choose_pairs: ChoosePairs,
     choose_pairs_within: ChoosePairs,
+    next_deadline: NextDeadline,
+    after_completion: AfterCompletion,
     log_weight: LogWeight,
-) -> Iterator[bool]:
-    """Call `complete` again and again."""
+) -> Iterator[int]:
+    """Do what was asked for, again and again."""
+    functions = Functions(
+        choose_pairs, choose_pairs_within, next_deadline, after_completion, log_weight
+    )
     while True:
-        yield complete(
-            machine, slots.chain[0], slots.outcome, slots.info, slots.time[0],
-            record, streams, choose_pairs, choose_pairs_within, log_weight,
-        )  # fmt: skip
+        request = slots.request[0]  # a generator would keep a copy of it, were it found before
+        what, whom, time = request["what"], request["whom"], request["time"]
+        if what == TAKE:
+            answer = take_next(machine, whom, request["processor"], time, log)
+        elif what == CATCH_UP:
+            answer = int(catch_up(machine, time, record, streams, functions))
+        else:
+            is_done = complete(
+                machine, whom, slots.outcome, slots.info, request["began"], request["ended"], time,
+                record, log, streams, functions,
+            )  # fmt: skip
+            answer = int(is_done)
+        yield answer
 
 
-stand_by_to_catch_up = standing_by(catching_up)
-stand_by_to_complete = standing_by(completing)
+stand_by_to_answer = standing_by(answering)
 
 
 @final
-class Desk:
+class StandingBy:
     """A coordinator, and all that it needs, ready to be asked."""
 
     def __init__(
         self,
         machine: Coordinator,
         record: Record,
+        log: EventLog,
         streams: Streams,
-        choose_pairs: ChoosePairs,
-        choose_pairs_within: ChoosePairs,
-        log_weight: LogWeight,
+        functions: Functions,
     ) -> None:
-        width = machine.states.shape[1]
-        self._slots = slots = Slots(
-            np.zeros(1), np.zeros(1, np.int64), np.zeros(width), np.zeros(INFO_LENGTH)
-        )
+        request = np.zeros(1, REQUEST)
+        slots = Slots(request, np.zeros(machine.states.shape[1]), np.zeros(record.totals.shape[1]))
+        self._request, self._outcome, self._info = request, slots.outcome, slots.info
         # Compiled code has the addresses of functions, and does not keep functions alive.
-        self._functions = choose_pairs, choose_pairs_within, log_weight
-        self._catching_up = stand_by_to_catch_up(
-            slots, machine, record, streams, choose_pairs, log_weight
-        )
-        self._completing = stand_by_to_complete(
-            slots, machine, record, streams, choose_pairs, choose_pairs_within, log_weight
-        )
+        self._functions = functions
+        self._answers = stand_by_to_answer(slots, machine, record, log, streams, *functions)
+
+    def take_next(self, pool: int, processor: int, time: float) -> int:
+        """As `aptmc.coordinator.transitions.take_next`."""
+        self._request[0] = (TAKE, pool, processor, time, math.nan, math.nan)
+        return next(self._answers)
 
     def catch_up(self, time: float) -> bool:
         """As `aptmc.coordinator.transitions.catch_up`."""
-        self._slots.time[0] = time
-        return next(self._catching_up)
+        self._request[0] = (CATCH_UP, NOBODY, NOBODY, time, math.nan, math.nan)
+        return bool(next(self._answers))
 
-    def complete(self, chain: int, outcome: Outcome, time: float) -> bool:
+    def complete(
+        self, chain: int, outcome: Outcome, began: float, ended: float, time: float
+    ) -> bool:
         """As `aptmc.coordinator.transitions.complete`."""
-        slots = self._slots
-        slots.time[0] = time
-        slots.chain[0] = chain
-        slots.outcome[:] = outcome.state
-        slots.info[:] = outcome.info
-        return next(self._completing)
+        self._request[0] = (COMPLETE, chain, NOBODY, time, began, ended)
+        self._outcome[:] = outcome.state
+        self._info[:] = outcome.info
+        return bool(next(self._answers))

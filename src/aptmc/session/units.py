@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aptmc.compiled import Integers
-from aptmc.coordinator.transitions import Coordinator
+from aptmc.coordinator.state import Coordinator
 
 
 class Units(NamedTuple):
@@ -22,6 +22,6 @@ def can_queue_ahead(machine: Coordinator, served: Integers, ahead: int = 1) -> b
     pools = machine.completed.size
     movers = np.bincount(machine.pool[machine.is_mover], minlength=pools)
     processors = np.bincount(served, minlength=pools)
-    has_barriers = machine.plan.moves_per_barrier > 0
     in_flight = (1 + ahead) * processors
-    return not has_barriers and bool((movers >= in_flight + np.maximum(processors, 2)).all())
+    enough_wait = bool((movers >= in_flight + np.maximum(processors, 2)).all())
+    return machine.plan.never_waits and enough_wait

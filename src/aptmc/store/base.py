@@ -10,35 +10,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import StoreDamaged
+from aptmc.record.columns import STATISTICS, Draws, no_draws
 from aptmc.record.event_log import EventLog, Events
-from aptmc.record.record import EXCHANGE_MOVE, Record
+from aptmc.record.record import Record
 
 Arrays = dict[str, npt.NDArray[Any]]  # by name, of a checkpoint
-
-
-class Draws(NamedTuple):
-    """Draws of one chain, or of several, in order."""
-
-    state: FloatTable
-    time: Floats
-    exchanged: npt.NDArray[np.bool_]  # recorded after an exchange, or after a local move?
-    accepted: npt.NDArray[np.int32]
-    replica: npt.NDArray[np.int32]
-    processor: npt.NDArray[np.int32]  # who computed a local move
-    hold_time: Floats  # how long it took
-    work: Floats  # how much was computed, in the kernel's own unit
-
-    def between(self, start: float, end: float) -> Draws:
-        """Only the draws with start < time <= end; times never decrease."""
-        first, last = np.searchsorted(self.time, [start, end], side="right")
-        return self.rows(slice(first, last))
-
-    def rows(self, which: slice | npt.NDArray[np.intp]) -> Draws:
-        """Only some of the draws."""
-        columns: list[Any] = [column[which] for column in self]
-        return Draws(*columns)
+__all__ = ["Arrays", "Draws", "Rows", "Store", "joined", "no_draws", "rows_in"]
 
 
 class Rows(NamedTuple):
@@ -51,26 +29,8 @@ class Rows(NamedTuple):
 def rows_in(record: Record) -> Rows:
     """A copy of the rows that are in a record now."""
     rows = slice(0, int(record.filled[0]))
-    draws = Draws(
-        state=record.state[rows].copy(),
-        time=record.time[rows].copy(),
-        exchanged=record.kind[rows] == EXCHANGE_MOVE,
-        accepted=record.accepted[rows].astype(np.int32),
-        replica=record.replica[rows].astype(np.int32),
-        processor=record.processor[rows].astype(np.int32),
-        hold_time=record.hold_time[rows].copy(),
-        work=record.work[rows].copy(),
-    )
-    return Rows(record.chain[rows].astype(np.int32), draws)
-
-
-def no_draws(width: int) -> Draws:
-    """Nothing, of the right kind."""
-    floats, integers = np.empty(0), np.empty(0, np.int32)
-    return Draws(
-        np.empty((0, width)), floats, integers.astype(bool), integers, integers, integers,
-        floats, floats,
-    )  # fmt: skip
+    columns = {name: record.draws[name][rows].copy() for name in ("chain", *STATISTICS)}
+    return Rows(columns.pop("chain"), Draws(state=record.state[rows].copy(), **columns))
 
 
 def joined(pieces: Iterable[Draws], width: int) -> Draws:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from aptmc.errors import InputError, StoreDamaged, StoreFailed
+from aptmc.record import columns
 from aptmc.record.event_log import EventLog, Events, events_in, joined_events
 from aptmc.record.record import Record
 from aptmc.store import table as tables
@@ -40,26 +41,12 @@ FORMAT = 1
 def draw_columns(width: int) -> list[Column]:
     """The columns of a table of draws."""
     return [
-        Column("chain", "<i4"),
-        Column("state", "<f8", (width,)),
-        Column("time", "<f8"),
-        Column("exchanged", "|b1"),
-        Column("accepted", "<i4"),
-        Column("replica", "<i4"),
-        Column("processor", "<i4"),
-        Column("hold_time", "<f8"),
-        Column("work", "<f8"),
+        Column(name, kind.code, (width,) if kind.is_row else ())
+        for name, kind in columns.DRAW_COLUMNS.items()
     ]
 
 
-EVENT_COLUMNS = [
-    Column("kind", "|i1"),
-    Column("chain", "<i4"),
-    Column("processor", "<i4"),
-    Column("time", "<f8"),
-    Column("began", "<f8"),
-    Column("ended", "<f8"),
-]
+EVENT_COLUMNS = [Column(name, kind.code) for name, kind in columns.EVENT_COLUMNS.items()]
 TABLES = ("draws", "events", "warmup")  # the last: draws of the warm-up, of the coldest rung
 
 
@@ -77,10 +64,10 @@ class DiskStore(Store):
     ) -> None:
         """Use `create`, `reopen` or `read`."""
         self._path, self.description, self.width = path, description, width
-        columns = {"draws": draw_columns(width), "warmup": draw_columns(width)}
+        kinds = {"draws": draw_columns(width), "warmup": draw_columns(width)}
         rows = int(description["chunk_rows"])
         self.tables = {
-            name: Table(path / name, columns.get(name, EVENT_COLUMNS), rows, extents.get(name))
+            name: Table(path / name, kinds.get(name, EVENT_COLUMNS), rows, extents.get(name))
             for name in TABLES
         }
         self._damage: list[StoreDamaged] | None = None

@@ -67,7 +67,7 @@ def first_deadlines(settings: Settings) -> float:
 
 def with_deadlines(asked: Schedule, every: float, shortest: float) -> Schedule:
     """A schedule as it was asked for, with the time between deadlines that was found."""
-    return asked.with_deadlines(every, shortest, jitter=JITTER)
+    return asked.with_deadlines(every, jitter=JITTER, shortest=shortest)
 
 
 def enough_chains(settings: Settings) -> Pools:

@@ -9,7 +9,7 @@ import numpy as np
 
 from aptmc.backends.base import Engine
 from aptmc.compiled import Floats, FloatTable, FloatTables
-from aptmc.coordinator.transitions import Coordinator, mean_per_move, moves_done
+from aptmc.coordinator.state import Coordinator, mean_per_move, moves_done
 from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.keys import WARMUP, Key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, final
@@ -119,7 +120,7 @@ class VirtualTime(LoopBackend):
             simulate = _plain_loop(session)
         flight = self._flight(session)
         began, until = session.progress.elapsed, session.progress.elapsed + budget
-        busy_before = flight.busy + _unfinished(flight, began)
+        busy_before = flight.busy + _unfinished(session, flight, began)
         stopped, failure = StopReason.BUDGET_SPENT, None
         status = PAUSED
         # Compiled code cannot be interrupted, so it comes back for air several times a second.
@@ -129,13 +130,12 @@ class VirtualTime(LoopBackend):
                 before = clock.now()
                 status = simulate(
                     until, completions, session.machine, flight, session.record, session.log,
-                    session.streams, session.choose_pairs, session.choose_pairs_within,
-                    session.log_weight, session.mover.move, session.tuning, hold,
+                    session.streams, *session.functions, session.mover.move, session.tuning, hold,
                     self.hold is None, session.problem.dimension, self.latency, self.cost,
                 )  # fmt: skip
                 session.flush()
                 now = max(float(flight.now[0]), began)
-                busy = flight.busy + _unfinished(flight, now) - busy_before
+                busy = flight.busy + _unfinished(session, flight, now) - busy_before
                 control.serve(FixedProcessors(now - began, busy))
                 if control.stopped is not None:
                     stopped = control.stopped
@@ -161,27 +161,22 @@ class VirtualTime(LoopBackend):
                 "then, or proposals that the prior does not always refuse"
             )
         if failure is not None or stopped is StopReason.INTERRUPTED:
-            flight = session.progress.flight = _without_half_done(flight)
+            _leave_half_done(session, flight)
         now = until if status == FINISHED else max(float(flight.now[0]), began)
         session.progress.elapsed = now
-        busy = flight.busy + _unfinished(flight, now) - busy_before
+        busy = flight.busy + _unfinished(session, flight, now) - busy_before
         return Usage(stopped, now - began, busy, failure)
 
     def _flight(self, session: Session) -> Flight:
         """What the processors were doing when the session was left, or nothing yet."""
         flight: Flight | None = session.progress.flight
         if flight is None:
-            progress, width = session.progress, session.machine.states.shape[1]
-            under_way = progress.under_way
-            backlog = {
-                chain: under_way[chain].age if chain in under_way else 0.0
-                for chain in session.started_from
-            }
-            session.started_from.clear()
-            flight = empty_flight(
-                session.served, self.speed, width, progress.elapsed, backlog, self.ahead
-            )
-            progress.flight = flight
+            machine, progress = session.machine, session.progress
+            machine.chains["processor"] = NOBODY
+            flight = progress.flight = empty_flight(
+                session.served, self.speed, machine.states.shape[1],
+                session.record.totals.shape[1], progress.elapsed, self.ahead,
+            )  # fmt: skip
         return flight
 
     def _failure(
@@ -190,7 +185,7 @@ class VirtualTime(LoopBackend):
         """Say what failed: a move, a hold time or an exchange."""
         if isinstance(error, StoreFailed):
             return error
-        chain, stage = int(flight.suspect[0]), flight.stage[0]
+        chain, stage = int(flight.clock[0]["suspect"]), flight.clock[0]["stage"]
         if stage == AN_EXCHANGE:
             return failed_exchange(error or AptmcError("unknown reason"))
         if stage == A_HOLD_TIME:
@@ -221,34 +216,39 @@ class VirtualTime(LoopBackend):
 
 def _plain_loop(session: Session) -> Callable[..., int]:
     """The loop as plain Python, around plain Python functions and the same coordinator."""
-    desk = session.desk
+    coordinator = session.coordinator
+
+    def take_next(_machine: Any, pool: int, processor: int, time: float, *_: Any) -> int:
+        return coordinator.take_next(pool, processor, time)
 
     def catch_up(_machine: Any, time: float, *_: Any) -> bool:
-        return desk.catch_up(time)
+        return coordinator.catch_up(time)
 
     def complete(
-        _machine: Any, chain: int, outcome: Floats, info: Floats, time: float, *_: Any
-    ) -> bool:
-        return desk.complete(chain, Outcome(outcome, info), time)
+        _machine: Any, chain: int, outcome: Floats, info: Floats,
+        began: float, ended: float, time: float, *_: Any,
+    ) -> bool:  # fmt: skip
+        return coordinator.complete(chain, Outcome(outcome, info), began, ended, time)
 
-    return interpreted(run_until, catch_up=catch_up, complete=complete)
+    return interpreted(run_until, take_next=take_next, catch_up=catch_up, complete=complete)
 
 
-def _without_half_done(flight: Flight) -> Flight:
+def _leave_half_done(session: Session, flight: Flight) -> None:
     """If a move was being computed, and failed: whoever goes on must compute it again first."""
-    if flight.stage[0] == AN_EXCHANGE:
-        return flight
-    chain = flight.suspect[0]
+    if flight.clock[0]["stage"] == AN_EXCHANGE:
+        return
+    chain = flight.clock[0]["suspect"]
     flight.chain[flight.chain == chain] = NOBODY
-    return flight._replace(
-        backlog=np.append(flight.backlog, chain), backlog_age=np.append(flight.backlog_age, 0.0)
-    )
+    session.machine.chains[chain]["processor"] = NOBODY
+    session.machine.chains[chain]["since"] = math.nan
 
 
-def _unfinished(flight: Flight, now: float) -> Floats:
+def _unfinished(session: Session, flight: Flight, now: float) -> Floats:
     """Of each processor: how long it has been at its present move."""
-    so_far = np.maximum(np.minimum(flight.finish, now) - flight.started, 0.0)
-    by_place = np.where(flight.chain != NOBODY, so_far, 0.0)
+    is_busy = flight.chain != NOBODY
+    started = np.where(is_busy, session.machine.chains["since"][flight.chain], now)
+    so_far = np.maximum(np.minimum(flight.finish, now) - started, 0.0)
+    by_place = np.where(is_busy, so_far, 0.0)
     by_processor: Floats = by_place.reshape(-1, flight.busy.size).sum(axis=0)
     return by_processor
 

@@ -16,13 +16,15 @@ from heapq import heappop, heappush
 from typing import Annotated
 
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, pointer_to
-from aptmc.coordinator.transitions import Coordinator, catch_up, complete, take_next
-from aptmc.exchange.rules import ChoosePairs
+from aptmc.coordinator.state import Coordinator, Functions
+from aptmc.coordinator.transitions import catch_up, complete, take_next
+from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
 from aptmc.problem.state import HOLD_TIME, PROCESSOR, STATUS, WORK, Move
-from aptmc.record.event_log import COMPLETED, TAKEN, EventLog, log_event
+from aptmc.record.event_log import EventLog, is_full
 from aptmc.record.record import NOBODY, Record
+from aptmc.schedule.base import AfterCompletion, NextDeadline
 from aptmc.session.flight import Flight
 
 # What became of a call of `run_until`.
@@ -41,6 +43,18 @@ Hold = Annotated[Callable[..., float], pointer_to(hold_model)]
 
 
 @compiled
+def first_adrift(machine: Coordinator, pool: int) -> int:
+    """Of a pool's chains in flight that nobody computes, the one taken first; or NOBODY."""
+    found, taken = NOBODY, 0
+    for chain in range(machine.chains.shape[0]):
+        mine = machine.chains[chain]
+        is_adrift = not mine["waiting"] and mine["processor"] == NOBODY and mine["pool"] == pool
+        if is_adrift and (found == NOBODY or mine["taken"] < taken):
+            found, taken = chain, mine["taken"]
+    return found
+
+
+@compiled
 def run_until(
     until: float,
     completions: int,
@@ -51,6 +65,8 @@ def run_until(
     streams: Streams,
     choose_pairs: ChoosePairs,
     choose_pairs_within: ChoosePairs,
+    next_deadline: NextDeadline,
+    after_completion: AfterCompletion,
     log_weight: LogWeight,
     move: Move,
     tuning: FloatTable,
@@ -65,106 +81,108 @@ def run_until(
     The coordinator hears of a completion, and its answer has come back, after `latency`; it takes
     the time `cost` for each.
     """
+    functions = Functions(
+        choose_pairs, choose_pairs_within, next_deadline, after_completion, log_weight
+    )
     rng, dial = streams.generator, streams.dial
-    processors, places = flight.busy.shape[0], flight.chain.shape[0]
+    clock, run = flight.clock[0], machine.run[0]
+    processors, places = flight.processors.shape[0], flight.places.shape[0]
     in_flight = [(math.inf, NOBODY)]
     for place in range(places):
-        if flight.chain[place] != NOBODY:
-            heappush(in_flight, (flight.finish[place], place))
+        if flight.places[place]["chain"] != NOBODY:
+            heappush(in_flight, (flight.places[place]["finish"], place))
+    # Moves that were in flight elsewhere are issued again first.
+    adrift = 0
+    for chain in range(machine.chains.shape[0]):
+        if not machine.chains[chain]["waiting"] and machine.chains[chain]["processor"] == NOBODY:
+            adrift += 1
     # Who looks for work: everyone at the start, later whoever has just finished.
     first, last = 0, places
 
     while True:
         for place in range(first, last):
-            if flight.chain[place] != NOBODY:
+            here, processor = flight.places[place], place % processors
+            if here["chain"] != NOBODY:
                 continue
-            processor = place % processors
-            chain, age = NOBODY, 0.0
-            for position in range(flight.backlog.shape[0]):
-                left = flight.backlog[position]
-                if left != NOBODY and machine.pool[left] == flight.pool[place]:
-                    chain, age = left, flight.backlog_age[position]
-                    flight.backlog[position] = NOBODY
-                    break
-            is_new = chain == NOBODY
-            if is_new:
-                chain = take_next(machine, flight.pool[place])
+            pool, chain = flight.processors[processor]["pool"], NOBODY
+            if adrift > 0:
+                chain = first_adrift(machine, pool)
+                adrift -= int(chain != NOBODY)
+            if chain == NOBODY:
+                chain = take_next(machine, pool, processor, clock["now"], log)
             if chain == NOBODY:
                 continue
-            replica, rung = machine.replica[chain], machine.rung[chain]
-            state, info = machine.states[replica], flight.info[place]
+            mine, info = machine.chains[chain], flight.info[place]
+            rung, state = mine["rung"], machine.states[mine["replica"]]
+            start = mine["since"] if mine["since"] < clock["now"] else clock["now"]
             # What the processor was told before comes first.
-            start = flight.now[0] - age
             for other in range(processor, places, processors):
-                if flight.chain[other] != NOBODY:
-                    start = max(start, flight.finish[other])
-            flight.chain[place] = chain
-            flight.replica[place] = replica
-            flight.started[place] = start
-            flight.busy[processor] -= max(flight.now[0] - start, 0.0)  # that was done elsewhere
-            if is_new:
-                log_event(log, TAKEN, chain, processor, flight.now[0], math.nan, math.nan)
-            flight.suspect[0], flight.stage[0] = chain, A_MOVE
-            rewind(dial, MOVE, chain, machine.moves[chain])
+                if flight.places[other]["chain"] != NOBODY:
+                    start = max(start, flight.places[other]["finish"])
+            here["chain"], mine["processor"], mine["since"] = chain, processor, start
+            # That was done elsewhere.
+            flight.processors[processor]["busy"] -= max(clock["now"] - start, 0.0)
+            clock["suspect"], clock["stage"] = chain, A_MOVE
+            rewind(dial, MOVE, chain, mine["moves"])
             move(machine.level[rung], tuning[rung], state, rng, flight.outcome[place], info)
             if info[STATUS] != 0:
                 return FAILED
             time_needed = info[WORK]
             if not hold_is_work:
-                flight.stage[0] = A_HOLD_TIME
-                rewind(dial, HOLD, chain, machine.moves[chain])
+                clock["stage"] = A_HOLD_TIME
+                rewind(dial, HOLD, chain, mine["moves"])
                 time_needed = hold(state[:dimension].copy(), rung, rng)
             if not 0.0 <= time_needed < math.inf:
                 return FAILED
-            flight.finish[place] = max(start + time_needed / flight.speed[processor], flight.now[0])
-            info[HOLD_TIME] = flight.finish[place] - start
+            speed = flight.processors[processor]["speed"]
+            here["finish"] = max(start + time_needed / speed, clock["now"])
+            info[HOLD_TIME] = here["finish"] - start
             info[PROCESSOR] = processor
-            heappush(in_flight, (flight.finish[place], place))
+            heappush(in_flight, (here["finish"], place))
 
-        flight.stage[0] = AN_EXCHANGE
+        clock["stage"] = AN_EXCHANGE
         ended, place = in_flight[0]
         # The coordinator was free at the time of the last completion.
-        time = max(ended + latency, flight.now[0]) + cost
+        time = max(ended + latency, clock["now"]) + cost
         if time > until:
-            caught_up = catch_up(machine, until, record, streams, choose_pairs, log_weight)
+            caught_up = catch_up(machine, until, record, streams, functions)
             return FINISHED if caught_up else PAUSED
-        log_is_full = log.filled[0] + places + 1 > log.kind.shape[0] > 0
-        if completions == 0 or log_is_full:
+        if completions == 0 or is_full(log, places + 1):
             return PAUSED
         completions -= 1
 
-        processor, chain = place % processors, flight.chain[place]
+        here, processor = flight.places[place], place % processors
         outcome, info = flight.outcome[place], flight.info[place]
+        chain = here["chain"]
+        mine = machine.chains[chain]
+        began = mine["since"]
         if machine.plan.swaps_in_flight:
             # Only the uncorrected schedule swaps a chain in flight: its move is applied to the
             # state that it holds by now.
-            if not catch_up(machine, time, record, streams, choose_pairs, log_weight):
+            if not catch_up(machine, time, record, streams, functions):
                 return PAUSED
-            replica = machine.replica[chain]
-            if replica != flight.replica[place]:
-                flight.suspect[0], flight.stage[0] = chain, A_MOVE
-                rewind(dial, MOVE, chain, machine.moves[chain])
-                rung, state = machine.rung[chain], machine.states[replica]
+            if mine["replica"] != mine["started_from"]:
+                clock["suspect"], clock["stage"] = chain, A_MOVE
+                rewind(dial, MOVE, chain, mine["moves"])
+                rung, state = mine["rung"], machine.states[mine["replica"]]
                 hold_time = info[HOLD_TIME]
                 move(machine.level[rung], tuning[rung], state, rng, outcome, info)
                 if info[STATUS] != 0:
                     return FAILED
                 info[HOLD_TIME], info[PROCESSOR] = hold_time, processor
-                flight.stage[0] = AN_EXCHANGE
-        barriers = machine.passed[0]
+                clock["stage"] = AN_EXCHANGE
+        barriers = run["barriers"]
         if not complete(
-            machine, chain, outcome, info, time,
-            record, streams, choose_pairs, choose_pairs_within, log_weight,
-        ):  # fmt: skip
+            machine, chain, outcome, info, began, ended, time, record, log, streams, functions
+        ):
             return PAUSED
         heappop(in_flight)
-        log_event(log, COMPLETED, chain, processor, time, flight.started[place], ended)
-        flight.busy[processor] += ended - flight.started[place]
-        flight.standing[0] = flight.standing[0] + 1 if time == flight.now[0] else 0
-        if flight.standing[0] == MOST_STANDING:
+        flight.processors[processor]["busy"] += ended - began
+        clock["standing"] = clock["standing"] + 1 if time == clock["now"] else 0
+        if clock["standing"] == MOST_STANDING:
             return STANDING
-        flight.now[0] = time
-        flight.chain[place] = NOBODY
+        clock["now"] = time
+        here["chain"] = NOBODY
         first, last = place, place + 1
-        if machine.plan.moves_per_barrier > 0 and machine.passed[0] > barriers:
+        if run["barriers"] > barriers:
             first, last = 0, places

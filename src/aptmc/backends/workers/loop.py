@@ -9,6 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
+from aptmc.backends.workers.early_moves import EarlyMoves, StoppedEarly
 from aptmc.backends.workers.pick_up import PickUp
 from aptmc.backends.workers.trials import ComputeTimed
 from aptmc.backends.workers.wire import Reply
@@ -17,14 +18,9 @@ from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, RunningProcessors, WorkerStatus
-from aptmc.session.orders import Order, Outcome
-from aptmc.session.session import Overhead, Session, UnderWay, Usage
+from aptmc.session.session import Overhead, Session, Usage
 from aptmc.session.units import Units
 
-# Before the run begins, a move that takes this many times longer than others did is given up. It
-# does not count, so that this is no bias; but a simulation that hangs must not spend the budget.
-PATIENCE = 20.0
-LEAST_PATIENCE = 0.01  # of the budget
 # For moves of an earlier phase to end: a share of what is left of the budget, and seconds.
 GRACE, MOST_GRACE = 0.02, 0.25
 
@@ -60,8 +56,6 @@ class WorkerLoop(RunningProcessors):
         self.ahead = 0
         self.has_begun = self.is_picking_up = False
         self.heard: deque[tuple[Worker, Reply]] = deque()  # that is not yet committed
-        self.finished_before = 0  # trial moves
-        self.seconds_before = 0.0
         processors = session.processors
         self.busy = np.zeros(processors)  # by processor: seconds inside completed moves
         self.arrived = np.full(processors, math.nan)  # by processor, by the clock
@@ -110,13 +104,16 @@ class WorkerLoop(RunningProcessors):
             if processor not in self.workforce.workers:
                 self.workforce.hire(processor)
             self.arrived[processor] = self.clock.now()
+        early = EarlyMoves(
+            self.workforce, self.control, self, self.session.processors, self.budget, self.until
+        )
         try:
-            self.session.begin(self.compute_all)
+            self.session.begin(early.compute_all)
             # A move that is issued again is the same move, so units stay as they were.
             progress = self.session.progress
             if progress.units is None:
-                progress.units = self.choose_units(self.compute_timed)
-        except _Stopped:
+                progress.units = self.choose_units(early.compute_timed)
+        except StoppedEarly:
             return
         self.session.tuning[:, STEPS] = progress.units.steps
         movers = int(self.session.machine.is_mover.sum())
@@ -187,7 +184,7 @@ class WorkerLoop(RunningProcessors):
                 time = self.now()
                 # A move that was picked up began, by the session's time, in an earlier phase.
                 began, ended = reply.began, max(reply.ended, self.began)
-                barriers = session.machine.passed[0]
+                barriers = session.machine.barriers[0]
                 session.complete(
                     reply.key.chain, reply.outcome, time,
                     worker.processor, began + self.offset, ended + self.offset,
@@ -197,9 +194,7 @@ class WorkerLoop(RunningProcessors):
                     self.let_go(worker)
                 elif len(worker.orders) <= self.ahead:
                     self.give_work(worker, time)
-                if session.machine.plan.moves_per_barrier > 0 and (
-                    session.machine.passed[0] > barriers
-                ):
+                if session.machine.barriers[0] > barriers:
                     self.give_work_to_idle(time)
             self.follow_cluster()
             if self.clock.now() >= self.control.due:
@@ -209,18 +204,18 @@ class WorkerLoop(RunningProcessors):
                 return
 
     def note_under_way(self) -> None:
-        """The session knows what is in flight; for how long, in case it is left now."""
-        now, under_way = min(self.clock.now(), self.until), {}
+        """Who is at which move, and since when, in case the session is left now."""
+        chains = self.session.machine.chains
         for worker, reply in self.heard:
             # A worker that died has not said when it began.
-            age = 0.0 if math.isnan(reply.began) else max(now - reply.began, 0.0)
-            under_way[reply.key.chain] = UnderWay(worker.processor, age)
+            mine = chains[reply.key.chain]
+            mine["processor"], mine["since"] = worker.processor, reply.began + self.offset
         for worker in self.workforce.workers.values():
-            age = max(now - worker.since, 0.0)
+            since = worker.since + self.offset
             for order in worker.orders:
-                under_way[order.key.chain] = UnderWay(worker.processor, age)
-                age = 0.0  # the others wait
-        self.session.progress.under_way = under_way
+                mine = chains[order.key.chain]
+                mine["processor"], mine["since"] = worker.processor, since
+                since = math.nan  # the others wait
 
     def follow_cluster(self) -> None:
         """Places that came are taken, by new workers; who lost its place goes after its moves."""
@@ -257,59 +252,6 @@ class WorkerLoop(RunningProcessors):
             worker = self.workforce.workers[processor]
             if worker.is_idle and not worker.is_leaving:
                 self.give_work(worker, time)
-
-    # --- before moves count -------------------------------------------------------------------
-
-    def compute_all(self, orders: list[Order]) -> list[Outcome | None]:
-        """Compute orders in parallel. None stands for one that was given up."""
-        replies = self.compute_timed(orders)
-        for reply in replies:
-            if reply is not None and reply.failure is not None:
-                raise reply.failure
-        return [reply and reply.outcome for reply in replies]
-
-    def compute_timed(self, orders: list[Order]) -> list[Reply | None]:
-        """The same, with the times that they took."""
-        replies: dict[int, Reply | None] = {}
-        places = {order.key: place for place, order in enumerate(orders)}
-        waiting = list(reversed(orders))
-        while len(replies) < len(orders):
-            for worker in list(self.workforce.workers.values()):
-                if worker.is_idle and waiting:
-                    self.workforce.order(worker, waiting.pop())
-            patience = self.patience()
-            look_up = min(self.until, self.next_look(patience), self.control.due)
-            for _, reply in self.workforce.listen(look_up):
-                replies[places[reply.key]] = reply
-                if reply.failure is None:
-                    self.finished_before += 1
-                    self.seconds_before += reply.ended - reply.began
-            self.control.serve(self)
-            if self.control.stopped is not None:
-                raise _Stopped
-            now = self.clock.now()
-            if now >= self.until:
-                raise RunFailed(
-                    "the budget was spent before the chains had their first states: use a "
-                    "longer budget, or larger tolerances at the hot end"
-                )
-            for worker in list(self.workforce.workers.values()):
-                if worker.orders and now >= worker.since + patience:
-                    replies[places[worker.orders[0].key]] = None
-                    self.workforce.interrupt(worker)
-        return [replies[place] for place in range(len(orders))]
-
-    def patience(self) -> float:
-        """How long a trial move may take."""
-        if self.finished_before < self.session.processors:
-            return math.inf
-        mean = self.seconds_before / self.finished_before
-        return max(PATIENCE * mean, LEAST_PATIENCE * self.budget)
-
-    def next_look(self, patience: float) -> float:
-        """When someone's patience ends, by the clock."""
-        busy = [worker.since for worker in self.workforce.workers.values() if worker.orders]
-        return min(busy, default=math.inf) + patience
 
     # --- for the world outside ----------------------------------------------------------------
 
@@ -366,7 +308,7 @@ class WorkerLoop(RunningProcessors):
         """Whether some chains would be left waiting if there was one worker more."""
         machine = self.session.machine
         in_flight = (self.staying() + 1) * (1 + self.ahead)
-        return machine.plan.moves_per_barrier > 0 or in_flight < machine.is_mover.sum()
+        return not machine.plan.never_waits or in_flight < machine.is_mover.sum()
 
     def staying(self) -> int:
         """How many workers were not asked to leave."""
@@ -405,7 +347,3 @@ class WorkerLoop(RunningProcessors):
         if worker.is_idle and not self.is_picking_up:  # when each has its moves to compute again
             self.left[worker.processor] = self.clock.now()
             self.workforce.dismiss(worker)
-
-
-class _Stopped(Exception):
-    """A request to stop came before the first move."""

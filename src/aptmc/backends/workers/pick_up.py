@@ -15,9 +15,8 @@ from typing import Any, NamedTuple, final
 
 from aptmc.backends.workers.wire import Reply
 from aptmc.backends.workers.workforce import Worker, Workforce
-from aptmc.record.record import NOBODY
 from aptmc.session.control import Control
-from aptmc.session.session import Session, UnderWay
+from aptmc.session.session import Session
 
 # The most of what is left of the budget in which the clock may stand still. A move that had been
 # computed for longer, because it hangs perhaps, is then younger than it was. The run forgets that
@@ -43,9 +42,11 @@ class PickUp:
         self._started: list[_Move] = []
         self._waited: list[_Move] = []  # for their processors, and do so again
         busy: set[int] = set()
-        for chain in session.started_from:
-            was = session.progress.under_way.get(chain, UnderWay(NOBODY, 0.0))
-            move = _Move(was.age, chain, self._processor(chain, was.processor, busy))
+        for chain in session.machine.in_flight:
+            was = session.machine.chains[chain]
+            waited = math.isnan(was["since"])
+            age = 0.0 if waited else max(session.progress.elapsed - float(was["since"]), 0.0)
+            move = _Move(age, chain, self._processor(chain, int(was["processor"]), busy))
             (self._waited if move.processor in busy else self._to_start).append(move)
             busy.add(move.processor)
         self._to_start.sort()

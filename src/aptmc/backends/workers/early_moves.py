@@ -1,0 +1,95 @@
+"""Moves before any count: first states, and trials of how long moves take."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+from aptmc.backends.workers.wire import Reply
+from aptmc.backends.workers.workforce import Workforce
+from aptmc.errors import RunFailed
+from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.orders import Order, Outcome
+
+# A move that takes this many times longer than others did is given up. It does not count, so that
+# this is no bias; but a simulation that hangs must not spend the budget.
+PATIENCE = 20.0
+LEAST_PATIENCE = 0.01  # of the budget
+
+
+class StoppedEarly(Exception):
+    """A request to stop came before the first move."""
+
+
+@final
+class EarlyMoves:
+    """A workforce that computes orders in parallel. Times are those of the clock."""
+
+    def __init__(
+        self,
+        workforce: Workforce[Any],
+        control: Control,
+        processors: RunningProcessors,
+        count: int,
+        budget: float,
+        until: float,
+    ) -> None:
+        """Prepare to compute.
+
+        :param processors: what the world outside sees meanwhile
+        :param count: how many moves must be done before one can tell what takes too long
+        """
+        self._workforce, self._control, self._processors = workforce, control, processors
+        self._count, self._budget, self._until = count, budget, until
+        self._finished, self._seconds = 0, 0.0
+
+    def compute_all(self, orders: list[Order]) -> list[Outcome | None]:
+        """Compute orders in parallel. None stands for one that was given up."""
+        replies = self.compute_timed(orders)
+        for reply in replies:
+            if reply is not None and reply.failure is not None:
+                raise reply.failure
+        return [reply and reply.outcome for reply in replies]
+
+    def compute_timed(self, orders: list[Order]) -> list[Reply | None]:
+        """The same, with the times that they took."""
+        workforce, control = self._workforce, self._control
+        replies: dict[int, Reply | None] = {}
+        places = {order.key: place for place, order in enumerate(orders)}
+        waiting = list(reversed(orders))
+        while len(replies) < len(orders):
+            for worker in list(workforce.workers.values()):
+                if worker.is_idle and waiting:
+                    workforce.order(worker, waiting.pop())
+            patience = self._patience()
+            look_up = min(self._until, self._next_look(patience), control.due)
+            for _, reply in workforce.listen(look_up):
+                replies[places[reply.key]] = reply
+                if reply.failure is None:
+                    self._finished += 1
+                    self._seconds += reply.ended - reply.began
+            control.serve(self._processors)
+            if control.stopped is not None:
+                raise StoppedEarly
+            now = control.clock.now()
+            if now >= self._until:
+                raise RunFailed(
+                    "the budget was spent before the chains had their first states: use a "
+                    "longer budget, or larger tolerances at the hot end"
+                )
+            for worker in list(workforce.workers.values()):
+                if worker.orders and now >= worker.since + patience:
+                    replies[places[worker.orders[0].key]] = None
+                    workforce.interrupt(worker)
+        return [replies[place] for place in range(len(orders))]
+
+    def _patience(self) -> float:
+        """How long a move may take."""
+        if self._finished < self._count:
+            return math.inf
+        return max(PATIENCE * self._seconds / self._finished, LEAST_PATIENCE * self._budget)
+
+    def _next_look(self, patience: float) -> float:
+        """When someone's patience ends."""
+        busy = [worker.since for worker in self._workforce.workers.values() if worker.orders]
+        return min(busy, default=math.inf) + patience
