@@ -10,9 +10,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import aptmc
+import aptmc.exchange
+import aptmc.kernels
+import aptmc.problem
+import aptmc.schedule
 
-# Kernel.parts is a single kernel's answer, and Mixture's another.
-KNOWN = {"Mixture.parts overrides Kernel.parts"}
+# What users extend by one small class has defaults, which a final class replaces once.
+EXTENSIBLE = {
+    aptmc.exchange.Rule,
+    aptmc.kernels.Kernel,
+    aptmc.problem.Problem,
+    aptmc.schedule.Schedule,
+}
 
 
 def our_classes() -> set[type]:
@@ -31,7 +40,9 @@ def our_classes() -> set[type]:
 def overridden(kind: type, ours: set[type]) -> Iterator[str]:
     """Methods of a class that take the place of others that could have been called."""
     for base in kind.__mro__[1:]:
-        for name, method in vars(base).items() if base in ours else ():
+        if base not in ours or base in EXTENSIBLE:
+            continue
+        for name, method in vars(base).items():
             is_method = isinstance(method, property | classmethod | staticmethod) or callable(
                 method
             )
@@ -43,7 +54,7 @@ def overridden(kind: type, ours: set[type]) -> Iterator[str]:
 def test_no_method_is_overridden():
     ours = our_classes()
     assert len(ours) > 100
-    assert {one for kind in ours for one in overridden(kind, ours)} <= KNOWN
+    assert [one for kind in ours for one in overridden(kind, ours)] == []
 
 
 def test_an_overridden_method_would_be_seen():
