@@ -17,7 +17,7 @@ from aptmc.coordinator.transitions import Coordinator, complete, take_next
 from aptmc.exchange.rules import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
-from aptmc.problem.state import INFO_LENGTH, Move
+from aptmc.problem.state import Move
 from aptmc.record.record import Record
 from aptmc.session.build import build_session
 from aptmc.store import MemoryStore
@@ -39,7 +39,7 @@ def run_cutting_holds(
 ) -> float:
     """One processor, until a time or a full record; gives the time of the last completion."""
     rng, dial = streams.generator, streams.dial
-    outcome, info = np.empty(machine.states.shape[1]), np.empty(INFO_LENGTH)
+    outcome, info = np.empty(machine.states.shape[1]), np.empty(record.totals.shape[1])
     now = start
     while now < until and record.filled[0] + 100 < record.chain.shape[0]:
         chain = take_next(machine, 0)

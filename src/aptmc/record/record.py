@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, inlined
-from aptmc.problem.state import INFO_LENGTH
+from aptmc.problem.state import OWN
 
 LOCAL_MOVE, EXCHANGE_MOVE = 0, 1
 NOBODY = -1
@@ -47,7 +47,13 @@ class Record(NamedTuple):
 
 
 def empty_record(
-    rung: Integers, rungs: int, width: int, wanted: Flags, rows: int, thin: int = 1
+    rung: Integers,
+    rungs: int,
+    width: int,
+    wanted: Flags,
+    rows: int,
+    thin: int = 1,
+    info_length: int = OWN,
 ) -> Record:
     """A record with room for `rows` draws, when replica i stands on the rung of chain i."""
     record = Record(
@@ -64,7 +70,7 @@ def empty_record(
         hold_time=np.empty(rows),
         work=np.empty(rows),
         state=np.empty((rows, width)),
-        totals=np.zeros((rungs, INFO_LENGTH)),
+        totals=np.zeros((rungs, info_length)),
         attempts=np.zeros((rungs, rungs), np.int64),
         swaps=np.zeros((rungs, rungs), np.int64),
         met=np.zeros(max(rungs - 1, 1), np.int64),

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from aptmc.backends import Backend, Processes
 from aptmc.checks import whole_number
 from aptmc.clock import duration
@@ -54,7 +56,9 @@ def sample(
     :param problem: what to sample: `Tempered`, `Power`, `Abc`
     :param budget: when to stop: seconds (or units of virtual time), or words such as "10 min"
     :param ladder: the rungs, coldest first; "auto" or `Ladder.auto(...)`: found in the warm-up
-    :param kernel: how a chain moves between exchanges; "auto": found in the warm-up
+    :param kernel: how a chain moves between exchanges; "auto": the problem's own, adapted in the
+        warm-up. One that is given stays as it is, unless it wants to learn, as `RandomWalk("auto")`
+        does and one of your own that says how it is `adapted`: a warm-up is held for it
     :param schedule: when chains are exchanged: `Anytime` (the default, with deadlines that are
         found in the warm-up), `Synchronous`
     :param pools: which chains share processors: `Shared` (the default), `Partitioned`, `Paired`
@@ -330,7 +334,8 @@ def _wishes(
             )
         problem.check_levels(wishes.ladder.levels)
         if isinstance(wishes.kernel, Kernel):
-            wishes.kernel.tuning(problem, wishes.ladder)
+            first = wishes.kernel.at_first(np.ones(problem.dimension), wishes.ladder.rungs)
+            first.tuning(problem, wishes.ladder)
     for rule in (wishes.schedule.exchange, wishes.schedule.within):
         if isinstance(rule, Rule) and rule.kind not in (None, problem.ladder_kind):
             raise InputError(f"{type(rule).__name__}() is for ladders of {rule.kind} only")

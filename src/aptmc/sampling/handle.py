@@ -197,6 +197,7 @@ class Prepared:
             session.tuning,
             self.warmup,
             session.progress.first_states,
+            session.kernel.statistics,
         )
 
     def so_far(self, usage: Usage) -> Run:
@@ -218,6 +219,7 @@ class Prepared:
             self.session.tuning.copy(),
             self.warmup,
             self.session.progress.first_states,
+            self.session.kernel.statistics,
         )
 
 

@@ -11,6 +11,7 @@ from aptmc.errors import InputError, StopReason
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
 from aptmc.problem import Problem
+from aptmc.problem.state import OWN
 from aptmc.result.archive import (
     StoredBackend,
     StoredProblem,
@@ -23,7 +24,14 @@ from aptmc.result.archive import (
 from aptmc.result.run import Run, Settings
 from aptmc.session.build import build_machine, build_record
 from aptmc.session.session import Overhead, Session, Usage
-from aptmc.session.snapshot import Arrays, Snapshot, restore_tables, snapshot
+from aptmc.session.snapshot import (
+    Arrays,
+    Snapshot,
+    restore_tables,
+    snapshot,
+    statistics_in,
+    with_own_places,
+)
 from aptmc.store import Checkpoint, DiskStore
 from aptmc.warmup import Round, Tuned, Tuner, WarmUp
 from aptmc.warmup.wishes import Wishes
@@ -104,7 +112,9 @@ def tuner_in(checkpoint: Checkpoint, problem: Problem, processors: int, **instea
     seed = int(checkpoint.description["seed"])
     tuner = Tuner(problem, Wishes(**wishes), processors, seed, said["length"])
     memory = {
-        name: from_json(value, name) for name, value in said["memory"].items() if name != "rounds"
+        name: _stored_or_own(value, instead.get(name), name)
+        for name, value in said["memory"].items()
+        if name != "rounds"
     }
     rounds = [_round_from_json(part) for part in said["memory"]["rounds"]]
     tuner.recall(memory | {"rounds": rounds})
@@ -188,13 +198,16 @@ def stored_run(store: DiskStore, checkpoint: Checkpoint) -> Run:
         plan, tuned.ladder, layout, problem.dimension, store.width, int(said["epoch"])
     )
     keep, thin = store.description["keep"], int(store.description["thin"])
-    record = build_record(tuned.ladder, layout, store.width, keep, 0, thin)
+    statistics = statistics_in(said["session"])
+    info_length = OWN + len(statistics)
+    record = build_record(tuned.ladder, layout, store.width, keep, 0, thin, info_length)
     if "tuner" not in said:  # draws of the warm-up are none of the posterior
-        restore_tables(machine, record, arrays)
+        saved = with_own_places(session_snapshot(checkpoint), statistics)
+        restore_tables(machine, record, saved.arrays)
     usage = usage_in(checkpoint)
     return Run(
         settings, machine, record, store, usage, arrays["tuning"],
-        warmup_in(store, said), arrays.get("first_states"),
+        warmup_in(store, said), arrays.get("first_states"), statistics,
     )  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def build_session(
         problem=problem,
         kernel=kernel,
         machine=machine,
-        record=build_record(ladder, layout, problem.width, keep, rows, thin),
+        record=build_record(ladder, layout, problem.width, keep, rows, thin, kernel.info_length),
         log=empty_log(RECORD_ROWS + 4 * layout.served.size if log_events else 0),
         served=layout.served,
         tuning=kernel.tuning(problem, ladder),
@@ -78,12 +78,12 @@ def build_machine(
 
 
 def build_record(
-    ladder: Ladder, layout: Layout, width: int, keep: str, rows: int, thin: int
+    ladder: Ladder, layout: Layout, width: int, keep: str, rows: int, thin: int, info_length: int
 ) -> Record:
     """An empty record."""
     chains = layout.rung.size
     wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
-    return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin)
+    return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin, info_length)
 
 
 def _compiled_rule(rule: Rule) -> Any:

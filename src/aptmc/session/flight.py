@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from aptmc.compiled import Floats, FloatTable, Integers
-from aptmc.problem.state import INFO_LENGTH
 from aptmc.record.record import NOBODY
 
 
@@ -36,6 +35,7 @@ def empty_flight(
     pool: Integers,
     speed: Floats,
     width: int,
+    info_length: int,
     now: float,
     backlog: Mapping[int, float],
     ahead: int = 0,
@@ -54,7 +54,7 @@ def empty_flight(
         finish=np.zeros(places),
         busy=np.zeros(pool.size),
         outcome=np.empty((places, width)),
-        info=np.zeros((places, INFO_LENGTH)),
+        info=np.zeros((places, info_length)),
         now=np.full(1, now),
         suspect=np.full(1, NOBODY),
         stage=np.zeros(1, np.int64),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aptmc.clock import WallClock
-from aptmc.compiled import Floats, FloatTable, Integers, at_speed
+from aptmc.compiled import Floats, FloatTable, Integers, source_of
 from aptmc.coordinator.transitions import Coordinator, take_next
 from aptmc.errors import ExchangeFailed, MoveFailed, RunFailed, StopReason
 from aptmc.kernels import Kernel
@@ -23,7 +23,7 @@ from aptmc.record.record import NOBODY, Record
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 from aptmc.session.standing_by import Desk
 
-note_event = at_speed(log_event, compiled=False)
+note_event = source_of(log_event)
 
 
 class Overhead(NamedTuple):

@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.coordinator.transitions import Coordinator
+from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS
+from aptmc.problem.state import OWN
 from aptmc.record.record import NOBODY, Record, without_rows
 from aptmc.session.flight import Flight
 from aptmc.session.session import Session, UnderWay
@@ -27,6 +29,11 @@ MACHINE = (
     "completed", "swept", "sweep_time", "passed", "deadline",
 )  # fmt: skip
 RECORD = ("seen", "totals", "attempts", "swaps", "met", "chance", "last_end", "round_trips")
+
+# Where `info` had what in stores of before kernels named their statistics.
+FIXED_BEFORE_NAMES = [2, 1, 0, 5, 6]  # in the order of now
+PLACES_BEFORE_NAMES = {"simulations": 3, "failures": 4}
+BEFORE_NAMES = tuple(PLACES_BEFORE_NAMES)
 
 
 class Snapshot(NamedTuple):
@@ -44,6 +51,7 @@ def snapshot(session: Session) -> Snapshot:
         "exchange_seconds": progress.exchange_seconds,
         "has_states": progress.has_states,
         "ahead": None if progress.units is None else progress.units.ahead,
+        "statistics": list(session.kernel.statistics),
     }
     arrays: Arrays = {f"machine/{name}": getattr(session.machine, name) for name in MACHINE}
     arrays |= {f"record/{name}": getattr(session.record, name) for name in RECORD}
@@ -68,7 +76,7 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
     :param same_flight: in virtual time, moves in flight end when they would have ended; otherwise
         they are issued again
     """
-    notes, arrays = saved
+    notes, arrays = with_own_places(saved, session.kernel.statistics)
     restore_tables(session.machine, session.record, arrays)
     session.tuning[...] = arrays["tuning"]
     progress = session.progress
@@ -89,6 +97,31 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
             int(chain): UnderWay(int(processor), age)
             for chain, processor, age in arrays.get("under_way", np.empty((0, 3))).tolist()
         }
+
+
+def statistics_in(notes: dict[str, Any]) -> tuple[str, ...]:
+    """The names of what the kernel of a stored session counted."""
+    return tuple(notes.get("statistics", BEFORE_NAMES))
+
+
+def with_own_places(saved: Snapshot, statistics: tuple[str, ...]) -> Snapshot:
+    """A snapshot of before statistics had names, with them where they are now."""
+    if "statistics" in saved.notes:
+        if statistics_in(saved.notes) != statistics:
+            raise InputError(
+                f"the kernel's statistics are {statistics}, those of the stored one were "
+                f"{statistics_in(saved.notes)}: give the kernel with which the run began"
+            )
+        return saved
+    arrays = dict(saved.arrays)
+    for name in {"record/totals", "flight/info"} & arrays.keys():
+        now = np.zeros((len(arrays[name]), OWN + len(statistics)))
+        now[:, :OWN] = arrays[name][:, FIXED_BEFORE_NAMES]
+        for place, statistic in enumerate(statistics, OWN):
+            if statistic in PLACES_BEFORE_NAMES:
+                now[:, place] = arrays[name][:, PLACES_BEFORE_NAMES[statistic]]
+        arrays[name] = now
+    return Snapshot(saved.notes, arrays)
 
 
 def _in_flight(session: Session) -> tuple[list[tuple[int, int]], dict[int, UnderWay]]:

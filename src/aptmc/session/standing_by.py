@@ -17,7 +17,6 @@ from aptmc.coordinator.transitions import Coordinator, catch_up, complete
 from aptmc.exchange.rules import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import Streams
-from aptmc.problem.state import INFO_LENGTH
 from aptmc.record.record import Record
 from aptmc.session.orders import Outcome
 
@@ -80,7 +79,7 @@ class Desk:
     ) -> None:
         width = machine.states.shape[1]
         self._slots = slots = Slots(
-            np.zeros(1), np.zeros(1, np.int64), np.zeros(width), np.zeros(INFO_LENGTH)
+            np.zeros(1), np.zeros(1, np.int64), np.zeros(width), np.zeros(record.totals.shape[1])
         )
         # Compiled code has the addresses of functions, and does not keep functions alive.
         self._functions = choose_pairs, choose_pairs_within, log_weight

@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 
 from aptmc.backends.base import Engine
-from aptmc.compiled import Floats, FloatTable, FloatTables
-from aptmc.coordinator.transitions import Coordinator, mean_per_move, moves_done
-from aptmc.errors import InputError, StopReason
-from aptmc.kernels import Kernel
+from aptmc.compiled import FloatTable
+from aptmc.coordinator.transitions import mean_per_move
+from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
+from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
 from aptmc.ladder import AutoLadder, Ladder
-from aptmc.pools import Layout, Pools, Shared
-from aptmc.problem import Abc, Problem
-from aptmc.problem.density import DensityProblem
+from aptmc.pools import Layout
+from aptmc.problem import Problem
 from aptmc.problem.state import ACCEPTED
-from aptmc.schedule import Anytime, Schedule
 from aptmc.session.build import build_session
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.store import Draws, MemoryStore
-from aptmc.warmup import proposals
-from aptmc.warmup.approach import FEWEST_DRAWS, Approach, Seen, scale_of
+from aptmc.warmup.approach import RoundDraws
+from aptmc.warmup.draws import later_by, settled_or_held, some
+from aptmc.warmup.found import DEADLINES_AT_FIRST, Found
 from aptmc.warmup.outcome import Round, Tuned, WarmUp
-from aptmc.warmup.powers import PowersApproach
-from aptmc.warmup.tolerances import TolerancesApproach
 from aptmc.warmup.wishes import Wishes
 
 ROUNDS = 10
 SHARE = 0.25  # of the budget
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
-JITTER = 0.5
-DEADLINES_AT_FIRST = 20.0
-# Exchanges may take a 50th of the time of whoever carries them out.
-COST_OF_DEADLINES = 0.02
-MOST_REMEMBERED = 500  # rows of a rung, about
-# What a tuner must know to go on after a round.
-REMEMBERED = (
-    "levels", "covariances", "scales", "every", "shortest", "remembered", "rounds", "epoch",
-    "spent", "plan",
-)  # fmt: skip
+# What a tuner must know to go on after a round, beside what was found.
+REMEMBERED = ("remembered", "rounds", "epoch", "spent", "plan")
 
 
 @final
@@ -60,15 +47,7 @@ class Tuner:
         """
         self.problem, self.wishes, self.seed = problem, wishes, seed
         self.processors, self.length = processors, length
-        rng = Key(seed, 0, 0, WARMUP).generator()
-        self.approach = _approach(problem)
-        given = wishes.ladder
-        self.levels = given.levels if isinstance(given, Ladder) else self.approach.first_levels()
-        covariance, rungs = self.approach.first_covariance(rng), len(self.levels)
-        self.covariances: FloatTables = np.tile(covariance, (rungs, 1, 1))
-        self.scales: Floats = np.full(rungs, proposals.usual_scale(problem.dimension))
-        self.every = math.nan
-        self.shortest = 0.0  # time between deadlines that does not cost too much
+        self.found = Found(problem, wishes, processors, seed)
         self.remembered: list[tuple[float, FloatTable]] = []  # by level: draws of the last round
         self.rounds: list[Round] = []
         self.cold_draws: list[Draws] = []
@@ -122,14 +101,13 @@ class Tuner:
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""
         own = {name: getattr(self, name) for name in REMEMBERED}
-        return own | {name: getattr(self.approach, name) for name in self.approach.remembers}
+        return own | self.found.memory()
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         """Go on after the rounds of another tuner."""
         for name in REMEMBERED:
             setattr(self, name, memory[name])
-        for name in self.approach.remembers:
-            setattr(self.approach, name, memory[name])
+        self.found.recall(memory)
 
     @property
     def count(self) -> int:
@@ -146,7 +124,7 @@ class Tuner:
     def tuned_at_first(self, budget: float) -> Tuned:
         """The settings of the first round, in which deadlines have to begin somewhere."""
         first_round = (self.length or SHARE * budget) / 2.0**ROUNDS
-        self.every = first_round / DEADLINES_AT_FIRST
+        self.found.every = first_round / DEADLINES_AT_FIRST
         return self.tuned()
 
     def session(self, store: MemoryStore) -> Session:
@@ -170,137 +148,38 @@ class Tuner:
         rng = Key(self.seed, 0, self.epoch, WARMUP).generator()
         for rung, level in enumerate(ladder.levels):
             mine = np.flatnonzero(layout.rung == rung)
-            rows = self.approach.states_for(level, self.remembered)
+            rows = self.found.approach.states_for(level, self.remembered)
             # The later half, so that what was far from the target at first is forgotten.
             later = rows[len(rows) // 2 :]
             states[mine] = later[rng.integers(len(later), size=mine.size)]
         return states
 
-    # --- learning -----------------------------------------------------------------------------
+    def tuned(self) -> Tuned:
+        """The settings as they stand."""
+        return self.found.tuned()
 
     def learn(
         self, session: Session, store: MemoryStore, usage: Usage, sampling: float, spent: float
     ) -> list[Draws]:
         """Adapt to what a round has shown; gives its draws on the coldest rung."""
-        machine, width = session.machine, self.problem.width
+        machine, found, width = session.machine, self.found, self.problem.width
         if usage.elapsed <= 0.0:
             return []
-        by_rung: list[list[Draws]] = [[] for _ in self.levels]
+        by_rung: list[list[Draws]] = [[] for _ in found.levels]
         for chain, rung in enumerate(machine.rung.tolist()):
             by_rung[rung].append(store.draws(chain, width))
-        cold_draws = [_shifted(draws, spent) for draws in by_rung[0]]
-        rows = [settled(chains, width) for chains in by_rung]
-        for rung, table in enumerate(rows):
-            if len(table) == 0:  # nobody moved there: what they hold must do
-                mine = machine.replica[machine.rung == rung]
-                rows[rung] = machine.states[mine].copy()
-        self.remembered = list(zip(self.levels, map(_some, rows), strict=True))
+        rows = [settled_or_held(chains, machine, rung) for rung, chains in enumerate(by_rung)]
+        self.remembered = list(zip(found.levels, map(some, rows), strict=True))
+        found.learn_kernel(session, rows)
+        found.learn_deadlines(machine, usage)
+        rates = found.swap_rates(rows)
         accepted = mean_per_move(machine, session.record, ACCEPTED) / session.tuning[:, STEPS]
-        self._learn_proposals(rows, accepted, moves_done(machine))
-        if self.wishes.every_is_auto:
-            self._learn_deadlines(machine, usage)
-        rates = self.approach.swap_rates(self.levels, rows)
         completions = int(machine.completed.sum())
         self.rounds.append(
-            Round(self._ladder(), usage.elapsed, completions, rates, accepted, self.every)
+            Round(found.ladder, usage.elapsed, completions, rates, accepted, found.every)
         )
         wish = self.wishes.ladder
         if isinstance(wish, AutoLadder) and min(map(len, rows)) >= FEWEST_DRAWS:
-            seen = Seen(self.levels, rows, by_rung[0], usage.elapsed, sampling)
-            self._move_to(self.approach.respaced(wish, seen, rates))
-        return cold_draws
-
-    def _learn_proposals(self, rows: list[FloatTable], accepted: Floats, done: Floats) -> None:
-        dimension = self.problem.dimension
-        target = proposals.best_acceptance(dimension)
-        tuned = self.approach.tuned_acceptance(accepted)
-        for rung, table in enumerate(rows):
-            if len(table) < FEWEST_DRAWS:
-                continue
-            self.covariances[rung] = proposals.covariance(
-                table[:, :dimension], self.covariances[rung]
-            )
-            is_moving = done[rung] >= FEWEST_DRAWS and self.levels[rung] > 0.0
-            if tuned is not None and is_moving:
-                self.scales[rung] = proposals.better_scale(self.scales[rung], tuned[rung], target)
-
-    def _learn_deadlines(self, machine: Coordinator, usage: Usage) -> None:
-        passed = int(machine.passed[0])
-        if passed > 0:
-            # Virtual time charges nothing. In real time the first deadlines may be slow once.
-            cost = usage.overhead.exchanges / passed
-            self.shortest = min(cost / COST_OF_DEADLINES, usage.elapsed / DEADLINES_AT_FIRST)
-        if machine.completed.min() >= machine.sweep.max():
-            self.every = float(machine.sweep_time.max())
-        self.every = max(self.every, self.shortest)
-
-    def _move_to(self, levels: tuple[float, ...]) -> None:
-        old, new = np.array(self.levels), np.array(levels)
-        nearest = proposals.nearest(scale_of(old), scale_of(new))
-        self.covariances = self.covariances[nearest].copy()
-        self.scales = self.scales[nearest].copy()
-        self.levels = levels
-
-    # --- settings -----------------------------------------------------------------------------
-
-    def tuned(self) -> Tuned:
-        """The settings as they stand."""
-        ladder = self._ladder()
-        pools = self.wishes.pools or self._pools(ladder)
-        return Tuned(ladder, self._kernel(), self._schedule(), pools)
-
-    def _ladder(self) -> Ladder:
-        if isinstance(self.wishes.ladder, Ladder):
-            return self.wishes.ladder
-        return self.approach.ladder(self.levels)
-
-    def _kernel(self) -> Kernel:
-        if isinstance(self.wishes.kernel, Kernel):
-            return self.wishes.kernel
-        return self.approach.kernel(self.covariances, self.scales)
-
-    def _schedule(self) -> Schedule:
-        schedule = self.wishes.schedule
-        if not isinstance(schedule, Anytime) or not self.wishes.every_is_auto:
-            return schedule
-        return replace(
-            schedule,
-            every=self.every,
-            jitter=schedule.jitter or JITTER,
-            shortest=schedule.shortest or self.shortest,
-        )
-
-    def _pools(self, ladder: Ladder) -> Pools:
-        """So many chains that about as many wait as are in flight, or more."""
-        movers = ladder.rungs - len(ladder.idle_rungs)
-        return Shared(math.ceil((2 * self.processors + 2) / movers))
-
-
-def settled(chains: list[Draws], width: int) -> FloatTable:
-    """What the later half of the moves of a rung's chains led to.
-
-    Draws of exchanges would be the same states over and over, and look like more than they are.
-    """
-    moved = [draws.state[~draws.exchanged] for draws in chains]
-    later = [states[len(states) // 2 :] for states in moved]
-    return np.concatenate(later) if later else np.empty((0, width))
-
-
-def _approach(problem: Problem) -> Approach:
-    if isinstance(problem, Abc):
-        return TolerancesApproach(problem)
-    if isinstance(problem, DensityProblem):
-        return PowersApproach(problem)
-    raise InputError(
-        f"no way is known to find the settings of a problem of kind {type(problem).__name__}: "
-        "give ladder, kernel and the time between deadlines"
-    )
-
-
-def _some(rows: FloatTable) -> FloatTable:
-    """Enough rows to choose states from, and not more."""
-    return rows[:: max(len(rows) // MOST_REMEMBERED, 1)].copy()
-
-
-def _shifted(draws: Draws, by: float) -> Draws:
-    return draws._replace(time=draws.time + by)
+            drawn = RoundDraws(found.levels, rows, by_rung[0], usage.elapsed, sampling)
+            found.move_to(found.approach.respaced(wish, drawn, rates))
+        return [later_by(draws, spent) for draws in by_rung[0]]

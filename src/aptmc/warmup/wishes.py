@@ -29,5 +29,6 @@ class Wishes(NamedTuple):
         return (
             isinstance(self.ladder, AutoLadder)
             or not isinstance(self.kernel, Kernel)
+            or self.kernel.learns
             or self.every_is_auto
         )

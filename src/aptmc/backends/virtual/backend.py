@@ -113,7 +113,7 @@ class VirtualTime(Backend):
         control = control or Control()
         hold: Callable[..., float] = _no_hold if self.hold is None else self.hold
         simulate: Callable[..., int] = run_until
-        if session.problem.is_compiled and is_compiled(hold):
+        if session.mover.target.is_compiled and is_compiled(hold):
             hold = _with_signature(hold)
         else:
             simulate = _plain_loop(session)
@@ -179,8 +179,9 @@ class VirtualTime(Backend):
             }
             session.started_from.clear()
             flight = empty_flight(
-                session.served, self.speed, width, progress.elapsed, backlog, self.ahead
-            )
+                session.served, self.speed, width, session.kernel.info_length,
+                progress.elapsed, backlog, self.ahead,
+            )  # fmt: skip
             progress.flight = flight
         return flight
 
