@@ -13,7 +13,6 @@ import aptmc
 from aptmc.compiled import INTERPRETED, NUMBA
 from aptmc.errors import InputError
 from aptmc.kernels.code import code_of
-from aptmc.problem.state import accepts
 from tests.kernels.contract import KernelContract, moved
 from tests.kernels.models import Density
 
@@ -63,6 +62,7 @@ class Cauchy(aptmc.Kernel):
     def step(self, parts):
         value, log_prior, far = parts.value, parts.log_prior, parts.place("far")
         evaluate, log_weight, always = parts.evaluate, parts.log_weight, self.always
+        accepts = parts.accepts
 
         def step(level, tuning, here, rng, there, info):
             step = tuning[1] * math.tan(math.pi * (rng.random() - 0.5))
@@ -184,7 +184,7 @@ class Plain(aptmc.Kernel):
     compiles = False
 
     def step(self, parts):
-        evaluate, log_weight = parts.evaluate, parts.log_weight
+        evaluate, log_weight, accepts = parts.evaluate, parts.log_weight, parts.accepts
         widths = {"wide": 3.0, "narrow": 0.3}
 
         def step(level, tuning, here, rng, there, info):

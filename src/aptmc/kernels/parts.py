@@ -14,7 +14,14 @@ from aptmc.compiled import Floats, Generator, Target, compiled
 from aptmc.errors import InputError
 from aptmc.kernels.priors import prior_functions
 from aptmc.problem.base import Problem
-from aptmc.problem.state import BAD_VALUE, STATUS, WORK, log_prior_column, value_column
+from aptmc.problem.state import (
+    BAD_VALUE,
+    STATUS,
+    WORK,
+    accepts,
+    log_prior_column,
+    value_column,
+)
 
 
 @final
@@ -48,6 +55,11 @@ class Parts:
     def log_weight(self) -> Callable[[float, float], float]:
         """log_weight(level, value): how a rung weighs a state's value."""
         return self.target.library(self.problem.log_weight())
+
+    @property
+    def accepts(self) -> Callable[[float, float], bool]:
+        """accepts(log_ratio, uniform): Metropolis' decision."""
+        return self.target.library(accepts)
 
     @property
     def log_prior_at(self) -> Callable[[Floats], float]:

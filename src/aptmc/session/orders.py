@@ -61,6 +61,7 @@ class Mover:
         self.target = target or (problem.target if kernel.compiles else INTERPRETED)
         self.problem = problem
         self.kernel = kernel
+        self.info_length = kernel.info_length
         self.seed = seed
         self.streams = open_streams(seed)
 
@@ -73,7 +74,7 @@ class Mover:
         """The outcome of an order, or MoveFailed with all that is needed to compute it again."""
         if self._is_start(order):
             return self._start(order)
-        outcome = Outcome(np.empty_like(order.state), np.empty(self.kernel.info_length))
+        outcome = Outcome(np.empty_like(order.state), np.empty(self.info_length))
         move = self.move
         _, chain, number, purpose = order.key
         rewind(self.streams.dial, purpose, chain, number)
@@ -93,12 +94,12 @@ class Mover:
         if len(orders) < 2 or not self.target.is_compiled or any(map(self._is_start, orders)):
             return [self.compute(order) for order in orders]
         states = np.array([order.state for order in orders])
-        outcomes, infos = np.empty_like(states), np.empty((len(orders), self.kernel.info_length))
+        outcomes, infos = np.empty_like(states), np.empty((len(orders), self.info_length))
         at_work = np.zeros(1, np.int64)
-        error = None
+        move, error = self.move, None
         try:
             done = move_all(
-                self.move, self.streams.dial, self.streams.generator,
+                move, self.streams.dial, self.streams.generator,
                 np.array([order.key[1:] for order in orders], np.int64),
                 np.array([order.level for order in orders]),
                 np.array([order.tuning for order in orders]),
@@ -124,7 +125,7 @@ class Mover:
         return failure.located(order.rung, order.key)
 
     def _fail_again(self, order: Order) -> MoveFailed | None:
-        outcome = Outcome(order.state.copy(), np.zeros(self.kernel.info_length))
+        outcome = Outcome(order.state.copy(), np.zeros(self.info_length))
         move = self.kernel.move(self.problem, INTERPRETED)
         rng = order.key.generator()
         try:
@@ -138,7 +139,7 @@ class Mover:
         return order.key.purpose == START and not self.problem.needs_search
 
     def _start(self, order: Order) -> Outcome:
-        nothing = np.zeros(self.kernel.info_length)
+        nothing = np.zeros(self.info_length)
         try:
             return Outcome(self.problem.start(order.key.generator()), nothing)
         except MoveFailed as failure:
