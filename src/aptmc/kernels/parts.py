@@ -23,6 +23,8 @@ from aptmc.problem.state import (
     value_column,
 )
 
+NOWHERE = -1  # the place of what a kernel does not count
+
 
 @final
 class Parts:
@@ -81,7 +83,8 @@ class Parts:
         Simulations and failures are counted if these are statistics of the kernel. A failure that
         does not count as a miss is noted in the status.
         """
-        return self.target.helper(self._simulation())
+        counted = [self.places.get(name, NOWHERE) for name in ("simulations", "failures")]
+        return self._once(f"simulate {counted}", lambda: self._simulation(*counted))  # type: ignore[no-any-return]
 
     @property
     def renew(self) -> Callable[[float, Any, Floats, Floats], bool]:
@@ -137,26 +140,23 @@ class Parts:
 
         return self.target.helper(evaluate)
 
-    def _simulation(self) -> Callable[..., bool]:
-        simulate_into, value = self.problem.simulation(self.target), self.value
-        rejects_failures = self.problem.rejects_failures
-        nowhere = -1
-        simulations = self.places.get("simulations", nowhere)
-        failures = self.places.get("failures", nowhere)
+    def _simulation(self, simulations: int, failures: int) -> Callable[..., bool]:
+        simulate_into = self._once("simulation", lambda: self.problem.simulation(self.target))
+        value, rejects_failures = self.value, self.problem.rejects_failures
 
         def simulate(row: Floats, rng: Any, tolerance: float, info: Floats) -> bool:
             info[WORK] += simulate_into(row, rng, tolerance)
-            if simulations != nowhere:
+            if simulations != NOWHERE:
                 info[simulations] += 1.0
             if row[value] >= 0.0:
                 return bool(row[value] <= tolerance)
             if not rejects_failures:
                 info[STATUS] = BAD_VALUE
-            elif failures != nowhere:
+            elif failures != NOWHERE:
                 info[failures] += 1.0
             return False
 
-        return simulate
+        return self.target.helper(simulate)
 
 
 @compiled
