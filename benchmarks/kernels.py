@@ -9,38 +9,27 @@ from __future__ import annotations
 from unittest import mock
 
 import aptmc
-from aptmc.compiled import Floats, FloatTables
-from aptmc.warmup import powers
-from aptmc.warmup.powers import PowersApproach
+from aptmc.kernels.default import SHARE_OF_SLICES, default_kernel
+from aptmc.problem import Problem
 from experiments.known_targets import densities
 from experiments.known_targets.measures import Measured, measure
 from experiments.known_targets.target import Target
 
-SHARES = (0.0, 0.1, powers.SHARE_OF_SLICES, 1.0)  # of slices among steps
+SHARES = (0.0, 0.1, SHARE_OF_SLICES, 1.0)  # of slices among steps
 SCALE, RUNS = 0.3, 16
 
 
 def with_share(target: Target, share: float, *, scale: float, runs: int) -> Measured:
     """Runs whose automatic kernel has another share of slices, from the warm-up on."""
-    make = PowersApproach.kernel
 
-    def kernel(
-        self: PowersApproach, covariances: FloatTables, scales: Floats
-    ) -> aptmc.kernels.Kernel:
-        found = make(self, covariances, scales)
-        assert isinstance(found, aptmc.Mixture)
+    def kernel(problem: Problem) -> aptmc.Kernel:
+        usual = default_kernel(problem)
+        assert isinstance(usual, aptmc.Mixture)
         if share in (0.0, 1.0):
-            return found.second if share else found.first
-        return aptmc.Mixture(found.first, found.second, share)
+            return usual.second if share else usual.first
+        return aptmc.Mixture(usual.first, usual.second, share)
 
-    def tuned_acceptance(self: PowersApproach, accepted: Floats) -> Floats:
-        # Slices alone have no steps to be tuned.
-        return (accepted - share) / (1.0 - share) if share < 1.0 else accepted
-
-    with (
-        mock.patch.object(PowersApproach, "kernel", kernel),
-        mock.patch.object(PowersApproach, "tuned_acceptance", tuned_acceptance),
-    ):
+    with mock.patch.object(Problem, "default_kernel", kernel):
         return measure(target, scale=scale, runs=runs, walks=False)
 
 

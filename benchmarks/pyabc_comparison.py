@@ -29,7 +29,6 @@ import numpy as np
 
 import aptmc
 from aptmc.models import normal
-from aptmc.problem.state import INFO_LENGTH, SIMULATIONS
 from benchmarks import race
 
 ENVIRONMENT = Path(__file__).resolve().parent.parent / ".cache" / "pyabc"
@@ -112,19 +111,19 @@ def simulate_bare(simulations: int, tolerance: float, rng: np.random.Generator) 
 Turn = Callable[[int], tuple[float, int]]  # from a seed to seconds and simulations
 
 
-def one_hit(problem: aptmc.Abc, tolerance: float, steps: int, *, compiled: bool = False) -> Turn:
+def one_hit(problem: aptmc.Abc, tolerance: float, steps: int) -> Turn:
     """A turn of the race."""
     kernel = aptmc.OneHit(race.SCALE, steps=steps, cap=100)
-    move = kernel.move(problem, compiled=compiled)
+    move = kernel.move(problem, problem.target)
     tuning = kernel.tuning(problem, aptmc.Ladder.tolerances([tolerance]))[0]
     state = np.array([race.THETA, 0.0, problem.prior.log_density([race.THETA])])
-    outcome, info = np.empty_like(state), np.zeros(INFO_LENGTH)
+    outcome, info = np.empty_like(state), np.zeros(kernel.info_length)
 
     def turn(seed: int) -> tuple[float, int]:
         rng = race.generator(seed)
         start = time.process_time()
         move(tolerance, tuning, state, rng, outcome, info)
-        return time.process_time() - start, int(info[SIMULATIONS])
+        return time.process_time() - start, int(info[kernel.places["simulations"]])
 
     return turn
 
@@ -190,7 +189,7 @@ def ours() -> dict[str, Contestant]:
             one_hit(plain, NARROW, 2_000), in_python, calls
         ),
         f"aptmc, one function, compiled, race at {NARROW}": Contestant(
-            one_hit(compiled, NARROW, 100_000, compiled=True), in_machine_code, 100 * calls
+            one_hit(compiled, NARROW, 100_000), in_machine_code, 100 * calls
         ),
     }
 

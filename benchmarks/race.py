@@ -18,7 +18,6 @@ from numba import njit
 
 import aptmc
 from aptmc.models import normal
-from aptmc.problem.state import INFO_LENGTH, SIMULATIONS
 
 TOLERANCES = (0.1, 1.1)
 LADDER = aptmc.Ladder.tolerances(TOLERANCES)
@@ -82,15 +81,14 @@ def seconds(function: Callable[..., Any], *arguments: Any) -> float:
 
 
 def cost_of_race(
-    problem: aptmc.Abc, bare: Callable[..., Any], *, compiled: bool, rung: int, steps: int,
-    turns: int,
+    problem: aptmc.Abc, bare: Callable[..., Any], *, rung: int, steps: int, turns: int,
 ) -> Cost:  # fmt: skip
     """Time moves of many steps, and as many calls of the user's function, in turns."""
     kernel = aptmc.OneHit(SCALE, steps=steps, cap=100)
-    move = kernel.move(problem, compiled=compiled)
+    move = kernel.move(problem, problem.target)
     tuning, level = kernel.tuning(problem, LADDER), TOLERANCES[rung]
     state = np.array([THETA, 0.5 * level, problem.prior.log_density([THETA])])
-    outcome, info = np.empty_like(state), np.zeros(INFO_LENGTH)
+    outcome, info = np.empty_like(state), np.zeros(kernel.info_length)
     one_step = tuning[rung].copy()
     one_step[0] = 1.0
     move(level, one_step, state, generator(0), outcome, info)  # compiles
@@ -98,7 +96,7 @@ def cost_of_race(
     bares, races, counts = [], [], []
     for number in range(turns):
         spent = seconds(move, level, tuning[rung], state, generator(number), outcome, info)
-        simulations = int(info[SIMULATIONS])
+        simulations = int(info[kernel.places["simulations"]])
         races.append(spent / simulations)
         bares.append(seconds(bare, simulations, level, generator(number)) / simulations)
         counts.append(simulations / steps)
@@ -121,9 +119,7 @@ def print_races(*, quick: bool) -> None:
     print("| --- | --- | --- | --- | --- | --- |")
     for name, problem, bare, steps in both_speeds(quick=quick):
         for rung, level in enumerate(TOLERANCES):
-            cost = cost_of_race(
-                problem, bare, compiled=problem.is_compiled, rung=rung, steps=steps, turns=turns
-            )
+            cost = cost_of_race(problem, bare, rung=rung, steps=steps, turns=turns)
             print(
                 f"| {name} | {level} | {cost.simulations:.1f} | {cost.bare * 1e9:,.1f} "
                 f"| {cost.race * 1e9:,.1f} | {cost.overhead * 1e9:,.1f} |"

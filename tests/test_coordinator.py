@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aptmc
-from aptmc.problem.state import INFO_LENGTH
+from aptmc.problem.state import OWN
 from aptmc.record.record import NOBODY, empty_record
 from aptmc.session.session import Outcome
 from tests.support.sessions import all_draws, make_session, same
@@ -232,7 +232,7 @@ def test_nothing_is_lost_and_nobody_is_doubled(
 def test_outcomes_go_to_the_chain_that_moved():
     session, _ = make_session(aptmc.Anytime(every=1e9))
     chain = session.take_next(0)
-    outcome = Outcome(np.array([42.0, -1.0, 0.0]), np.zeros(INFO_LENGTH))
+    outcome = Outcome(np.array([42.0, -1.0, 0.0]), np.zeros(OWN))
     others = session.machine.states[1:].copy()
     session.complete(chain, outcome, 1.0)
     assert (session.machine.states[session.machine.replica[chain]] == outcome.state).all()

@@ -15,9 +15,10 @@ from scipy import stats
 
 import aptmc
 from aptmc.clock import ManualClock
+from aptmc.compiled import INTERPRETED
 from aptmc.errors import StopReason
 from aptmc.keys import MOVE, START
-from aptmc.problem.state import INFO_LENGTH, STATUS
+from aptmc.problem.state import STATUS
 from tests.support.mistakes import (
     LIMIT,
     PRIOR,
@@ -241,8 +242,8 @@ def run_again(failure: Failure, state: Any) -> dict[str, float]:
     problem, kernel, _, error = failure
     ladder = aptmc.Ladder.powers(RUNGS)
     level, tuning = ladder.levels[error.rung], kernel.tuning(problem, ladder)[error.rung]
-    outcome, info = np.empty_like(state), np.zeros(INFO_LENGTH)
-    move = kernel.move(problem, compiled=False)
+    outcome, info = np.empty_like(state), np.zeros(kernel.info_length)
+    move = kernel.move(problem, INTERPRETED)
     try:
         move(level, tuning, state, error.key.generator(), outcome, info)
     except aptmc.MoveFailed as again:

@@ -11,10 +11,11 @@ from numba import njit
 
 import aptmc
 from aptmc.clock import ManualClock
+from aptmc.compiled import INTERPRETED
 from aptmc.errors import StopReason
 from aptmc.keys import MOVE
 from aptmc.models import normal
-from aptmc.problem.state import INFO_LENGTH, STATUS
+from aptmc.problem.state import STATUS
 from aptmc.session.build import build_session
 from aptmc.store import MemoryStore
 from tests.support.failing_simulators import (
@@ -90,16 +91,16 @@ def check_run_again(failure: Failure) -> None:
     # A move begins at the latest draw of its chain; before there is one, at the chain's start.
     state = first_state(problem, error.rung) if draws.time.size == 0 else draws.state[-1].copy()
     level, tuning = TOLERANCES[error.rung], KERNEL.tuning(problem, LADDER)[error.rung]
-    for compiled in {False, problem.is_compiled}:
-        move = KERNEL.move(problem, compiled=compiled)
-        outcome, info = np.empty_like(state), np.zeros(INFO_LENGTH)
+    for target in {INTERPRETED, problem.target}:
+        move = KERNEL.move(problem, target)
+        outcome, info = np.empty_like(state), np.zeros(KERNEL.info_length)
         try:
             move(level, tuning, state, error.key.generator(), outcome, info)
             found = problem.describe(outcome) if info[STATUS] else None
         except aptmc.MoveFailed as again:
             found = again.parameters
         except ArithmeticError:  # the user's own, from compiled code, which cannot say where
-            found = error.parameters if compiled else None
+            found = error.parameters if target.is_compiled else None
         assert found == error.parameters
 
 

@@ -12,11 +12,12 @@ from scipy import stats
 import aptmc
 from aptmc.backends import VirtualTime
 from aptmc.clock import ManualClock
+from aptmc.compiled import INTERPRETED
 from aptmc.errors import InputError
+from aptmc.kernels.learned import best_acceptance
 from aptmc.store import Draws
 from aptmc.warmup import Round
-from aptmc.warmup.proposals import best_acceptance
-from aptmc.warmup.tuner import settled
+from aptmc.warmup.draws import settled
 from tests.backends.contract import eventually
 from tests.support import targets
 from tests.support.statistical import standard_errors_off
@@ -273,7 +274,7 @@ def near_zero(make_move, seeds=400) -> np.ndarray:
     kernel = aptmc.RandomWalk(1.0)
     problem = targets.problem()
     tuning = kernel.tuning(problem, aptmc.Ladder.powers([1.0]))[0]
-    move = make_move(kernel.move(problem, compiled=False))
+    move = make_move(kernel.move(problem, INTERPRETED))
     rng = np.random.default_rng(7)
     shares = []
     for _ in range(seeds):

@@ -18,7 +18,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Sample": ("sample", "start", "resume", "open", "replay", "rejection"),
     "Problems": ("Tempered", "Power", "Abc", "Prior"),
     "Ladders": ("Ladder", "AutoLadder"),
-    "Kernels": ("RandomWalk", "Slice", "Mixture", "OneHit"),
+    "Kernels": ("RandomWalk", "Slice", "Mixture", "OneHit", "Kernel"),
     "Schedules": ("Anytime", "Synchronous", "Uncorrected", "Schedule"),
     "Exchange rules": (
         "NeighbouringRungs", "Alternating", "RandomParity", "OneRandomPair", "RungParity",

@@ -18,7 +18,7 @@ from aptmc.coordinator.transitions import complete, take_next
 from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
-from aptmc.problem.state import INFO_LENGTH, Move
+from aptmc.problem.state import Move
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.schedule import AfterCompletion, NextDeadline
@@ -50,7 +50,7 @@ def run_cutting_holds(
         choose_pairs, choose_pairs_within, next_deadline, after_completion, log_weight
     )
     rng, dial = streams.generator, streams.dial
-    outcome, info = np.empty(machine.states.shape[1]), np.empty(INFO_LENGTH)
+    outcome, info = np.empty(machine.states.shape[1]), np.empty(record.totals.shape[1])
     now = start
     while now < until and record.filled[0] + 100 < record.draws.shape[0]:
         began = now

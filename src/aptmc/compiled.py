@@ -15,7 +15,9 @@ the other. `tests/test_compiled.py` sees to it that no cached function uses such
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from inspect import isgeneratorfunction
 from types import FunctionType
 from typing import Annotated, Any, TypeVar, cast, final, get_type_hints
@@ -156,18 +158,18 @@ def compiled_like(model: Callable[..., Any], function: Function) -> Function:
     return cast(Function, jit(function))
 
 
-def at_speed(function: Function, *, compiled: bool) -> Function:
-    """A function of the library for compiled callers, or its Python source for plain ones.
+def source_of(function: Function) -> Function:
+    """The Python source of a function that may be compiled.
 
     From Python it costs several microseconds to hand a generator to compiled code: more than most
     small functions do.
     """
-    return function if compiled else cast(Function, getattr(function, "py_func", function))
+    return cast(Function, getattr(function, "py_func", function))
 
 
 def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
     """The Python source of a compiled function, calling other functions in place of some."""
-    source: Any = at_speed(function, compiled=False)
+    source: Any = source_of(function)
     surroundings = {**source.__globals__, **instead}
     return cast(Function, FunctionType(source.__code__, surroundings, source.__name__))
 
@@ -205,6 +207,71 @@ def compiler_words(error: Exception) -> str:
     where = re.search(r'File "([^"]+)", line (\d+)', text)
     place = f" ({where[1]}, line {where[2]})" if where else ""
     return " ".join(words).rstrip(".:") + place
+
+
+class Target(ABC):
+    """How a problem is computed: what its functions are turned into."""
+
+    is_compiled = False
+
+    @abstractmethod
+    def like(self, model: Callable[..., Any], function: Function) -> Function:
+        """A function that belongs to one problem, with the signature of `model`."""
+
+    @abstractmethod
+    def helper(self, function: Function) -> Function:
+        """A function that belongs to one problem and that only others of it call."""
+
+    @abstractmethod
+    def library(self, function: Function) -> Function:
+        """A function of the library, as functions of a problem call it."""
+
+
+@final
+@dataclass(frozen=True)
+class Interpreted(Target):
+    """Plain Python, which says where a user's function fails."""
+
+    def like(self, model: Callable[..., Any], function: Function) -> Function:
+        """As it is."""
+        return function
+
+    def helper(self, function: Function) -> Function:
+        """As it is."""
+        return function
+
+    def library(self, function: Function) -> Function:
+        """Its source."""
+        return source_of(function)
+
+
+@final
+@dataclass(frozen=True)
+class Numba(Target):
+    """Machine code, end to end."""
+
+    is_compiled = True
+
+    def like(self, model: Callable[..., Any], function: Function) -> Function:
+        """Compiled at once."""
+        return compiled_like(model, function)
+
+    def helper(self, function: Function) -> Function:
+        """Compiled for whatever it is given, and copied into whoever calls it."""
+        jit = numba.njit(nogil=True, error_model="numpy", forceinline=True)
+        return cast(Function, jit(function))
+
+    def library(self, function: Function) -> Function:
+        """Compiled already."""
+        return function
+
+
+INTERPRETED, NUMBA = Interpreted(), Numba()
+
+
+def target_of(*functions: object) -> Target:
+    """Machine code if a user's functions are all compiled, else plain Python."""
+    return NUMBA if all(map(is_compiled, functions)) else INTERPRETED
 
 
 def is_compiled(function: object) -> bool:

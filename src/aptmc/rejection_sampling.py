@@ -10,7 +10,15 @@ from typing import Annotated, Any, NamedTuple, final
 import numpy as np
 
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, FloatTable, Generator, compiled, compiled_like, pointer_to
+from aptmc.compiled import (
+    INTERPRETED,
+    Floats,
+    FloatTable,
+    Generator,
+    Target,
+    compiled,
+    pointer_to,
+)
 from aptmc.errors import InputError, MoveFailed
 from aptmc.kernels.priors import prior_functions
 from aptmc.keys import REJECTION, Key, Streams, check_seed, open_streams, rewind
@@ -78,10 +86,8 @@ def rejection(
     seed = check_seed(seed)
     if not isinstance(tolerance, int | float | np.number) or not tolerance >= 0.0:
         raise InputError(f"tolerance must be a number from 0 on, got {tolerance!r}")
-    attempt = _attempt(problem, compiled=problem.is_compiled)
-    simulate: Callable[..., int] = (
-        try_block if problem.is_compiled else try_block.py_func  # type: ignore[attr-defined]
-    )
+    attempt = _attempt(problem, problem.target)
+    simulate: Callable[..., int] = problem.target.library(try_block)
 
     def block(first: int) -> tuple[FloatTable, Floats]:
         last = min(first + BLOCK, simulations)
@@ -156,22 +162,22 @@ def try_block(
 
 
 @lru_cache(maxsize=8)
-def _attempt(problem: Abc, *, compiled: bool) -> Any:
-    _, draw_from_prior = prior_functions(problem, compiled=compiled)
-    simulate_into = problem.simulation(compiled=compiled)
+def _attempt(problem: Abc, target: Target) -> Any:
+    _, draw_from_prior = prior_functions(problem.reference, target)
+    simulate_into = problem.simulation(target)
 
     def attempt(rng: Any, tolerance: float, row: Floats) -> float:
         draw_from_prior(rng, row)
         return simulate_into(row, rng, tolerance)
 
-    return compiled_like(attempt_model, attempt) if compiled else attempt
+    return target.like(attempt_model, attempt)
 
 
 def _failure(problem: Abc, tolerance: float, key: Key) -> MoveFailed:
     """Run an attempt once more, in plain Python, to say at which parameters it fails."""
     row = np.empty(problem.width)
     try:
-        _attempt(problem, compiled=False)(key.generator(), tolerance, row)
+        _attempt(problem, INTERPRETED)(key.generator(), tolerance, row)
         problem.check(row)
     except MoveFailed as failure:
         return failure.located(None, key)

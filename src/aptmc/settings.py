@@ -25,7 +25,7 @@ class ToFind:
     """What was not given, and is left to the warm-up."""
 
     ladder: AutoLadder | None = None  # how it is to be found, if it is
-    kernel: bool = False  # its own settings
+    kernel: Kernel | None = None  # that learns, as asked for
     deadlines: Schedule | None = None  # the schedule whose deadlines are to be found, as asked for
     pools: bool = False  # how many chains there are on a rung
     length: float | None = None  # of the warm-up, if that was given
@@ -33,7 +33,7 @@ class ToFind:
     @property
     def needs_warmup(self) -> bool:
         """Whether there is anything that takes draws to find; a number of chains does not."""
-        return self.ladder is not None or self.kernel or self.deadlines is not None
+        return self.ladder is not None or self.kernel is not None or self.deadlines is not None
 
 
 NOTHING = ToFind()

@@ -15,7 +15,7 @@ from aptmc.backends.workers.trials import (
 from aptmc.backends.workers.wire import Reply
 from aptmc.errors import MoveFailed
 from aptmc.keys import PILOT
-from aptmc.problem.state import INFO_LENGTH
+from aptmc.problem.state import OWN
 from aptmc.session.orders import Outcome
 from aptmc.session.units import can_queue_ahead
 from tests.backends.contract import (
@@ -48,7 +48,7 @@ class Machine:
         if seconds < 0.0:
             failure = MoveFailed("it failed", {"x": 0.0}, order.rung, order.key)
             return Reply(order.key, None, failure, np.nan, np.nan)
-        outcome = Outcome(order.state.copy(), np.zeros(INFO_LENGTH))
+        outcome = Outcome(order.state.copy(), np.zeros(OWN))
         ended = 5.0 + seconds * order.tuning[0]
         return Reply(order.key, outcome, None, 5.0, ended, self.latency)
 

@@ -14,16 +14,18 @@ from numba import njit
 from scipy import stats
 
 import aptmc
+from aptmc.compiled import INTERPRETED, NUMBA
 from aptmc.kernels import proposals
 from aptmc.kernels.one_hit import CAP
 from aptmc.keys import Key
-from aptmc.problem.state import ACCEPTED, FAILURES, INFO_LENGTH, SIMULATIONS, WORK
+from aptmc.problem.state import ACCEPTED, WORK
 from tests.support.statistical import FALSE_ALARM
 
 OBSERVED = 3.0
 PRIOR = aptmc.Prior(theta=stats.norm(0, math.sqrt(5)))
 LADDER = aptmc.Ladder.tolerances([0.5, 1.5, math.inf])
 DRAWS = 3000
+SIMULATIONS, FAILURES = (aptmc.OneHit(1.0).places[name] for name in ("simulations", "failures"))
 
 
 @njit
@@ -60,10 +62,10 @@ def exact_draws(tolerance, number, rng, prior=PRIOR):
 def moved(kernel, problem, rung, rng, number=DRAWS, move=None):
     """Where exact draws are after one move each."""
     theta, away = exact_draws(LADDER.levels[rung], number, rng, problem.prior)
-    move = move or kernel.move(problem, compiled=problem.is_compiled)
+    move = move or kernel.move(problem, problem.target)
     tuning = kernel.tuning(problem, LADDER)[rung]
     after = np.empty((number, 2))
-    outcome, info = np.empty(problem.width), np.empty(INFO_LENGTH)
+    outcome, info = np.empty(problem.width), np.empty(kernel.info_length)
     state = np.zeros(problem.width)
     for i in range(number):
         state[:2] = theta[i], away[i]
@@ -126,7 +128,7 @@ def test_forgetting_the_mass_of_truncated_proposals_is_caught(monkeypatch):
 def test_deciding_an_undecided_race_by_the_prior_alone_is_caught():
     """A planted error: a race that reaches its cap is given to the proposal."""
     kernel = aptmc.OneHit(1.5, cap=1)
-    right = kernel.move(PLAIN, compiled=False)
+    right = kernel.move(PLAIN, INTERPRETED)
 
     def wrong(level, tuning, state, rng, outcome, info):
         right(level, tuning, state, rng, outcome, info)
@@ -142,8 +144,8 @@ def test_deciding_an_undecided_race_by_the_prior_alone_is_caught():
 def test_compiled_and_plain_moves_are_the_same_bit_for_bit(cap):
     kernel = aptmc.OneHit(1.0, cap=cap, truncate=(-20.0, 20.0), steps=3)
     moves = [
-        kernel.move(COMPILED, compiled=True),
-        kernel.move(PLAIN, compiled=False),
+        kernel.move(COMPILED, NUMBA),
+        kernel.move(PLAIN, INTERPRETED),
     ]
     tuning = kernel.tuning(PLAIN, LADDER)
     states = [np.array([2.5, 0.1, PRIOR.log_density([2.5])]) for _ in moves]
@@ -151,7 +153,7 @@ def test_compiled_and_plain_moves_are_the_same_bit_for_bit(cap):
         rung = 0 if number % 10 else 2
         infos = []
         for which, move in enumerate(moves):
-            outcome, info = np.empty(3), np.empty(INFO_LENGTH)
+            outcome, info = np.empty(3), np.empty(kernel.info_length)
             generator = Key(1, 0, number).generator()
             move(LADDER.levels[rung], tuning[rung], states[which], generator, outcome, info)
             if outcome[1] <= 0.5:
@@ -163,8 +165,8 @@ def test_compiled_and_plain_moves_are_the_same_bit_for_bit(cap):
 
 def test_a_cap_of_one_costs_one_simulation_per_raced_step():
     kernel = aptmc.OneHit(0.5, cap=1, steps=1000)
-    move, tuning = kernel.move(COMPILED, compiled=True), kernel.tuning(COMPILED, LADDER)
-    outcome, info = np.empty(3), np.empty(INFO_LENGTH)
+    move, tuning = kernel.move(COMPILED, NUMBA), kernel.tuning(COMPILED, LADDER)
+    outcome, info = np.empty(3), np.empty(kernel.info_length)
     state = np.array([2.5, 0.1, PRIOR.log_density([2.5])])
     move(0.5, tuning[0], state, np.random.default_rng(1), outcome, info)
     assert info[ACCEPTED] < info[SIMULATIONS] <= 1000
@@ -179,9 +181,9 @@ def test_work_is_what_the_simulator_says():
     problem = aptmc.Abc.early(costly, PRIOR, counts_work=True)
     plain = aptmc.Abc.early(costly.py_func, PRIOR, counts_work=True)
     for version in (problem, plain):
-        move = aptmc.OneHit(0.5, steps=20).move(version, compiled=version.is_compiled)
+        move = aptmc.OneHit(0.5, steps=20).move(version, version.target)
         tuning = aptmc.OneHit(0.5, steps=20).tuning(version, LADDER)
-        outcome, info = np.empty(3), np.empty(INFO_LENGTH)
+        outcome, info = np.empty(3), np.empty(aptmc.OneHit(0.5).info_length)
         state = np.array([2.5, 0.1, PRIOR.log_density([2.5])])
         move(0.5, tuning[0], state, np.random.default_rng(1), outcome, info)
         assert info[WORK] == 7.0 * info[SIMULATIONS] > 0
@@ -189,8 +191,8 @@ def test_work_is_what_the_simulator_says():
 
 def test_a_state_from_beyond_the_bounds_waits_for_an_exchange():
     kernel = aptmc.OneHit(0.5, truncate=(0.0, 1.0), steps=50)
-    move, tuning = kernel.move(COMPILED, compiled=True), kernel.tuning(COMPILED, LADDER)
-    outcome, info = np.empty(3), np.empty(INFO_LENGTH)
+    move, tuning = kernel.move(COMPILED, NUMBA), kernel.tuning(COMPILED, LADDER)
+    outcome, info = np.empty(3), np.empty(kernel.info_length)
     state = np.array([2.5, 0.1, PRIOR.log_density([2.5])])
     move(0.5, tuning[0], state, np.random.default_rng(1), outcome, info)
     assert (outcome == state).all()
@@ -215,10 +217,10 @@ def test_failures_can_be_counted_as_misses(function):
     rng = np.random.default_rng(5)
     after = moved(aptmc.OneHit(1.5, steps=2), problem, 0, rng)
     assert in_law(after, 0, rng)
-    info = np.empty(INFO_LENGTH)
     kernel = aptmc.OneHit(1.5, steps=200)
+    info = np.empty(kernel.info_length)
     move, tuning = (
-        kernel.move(problem, compiled=problem.is_compiled),
+        kernel.move(problem, problem.target),
         kernel.tuning(problem, LADDER),
     )
     state, outcome = np.array([2.5, 0.1, 0.0]), np.empty(3)

@@ -8,10 +8,10 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.compiled import is_compiled
+from aptmc.compiled import INTERPRETED, NUMBA, is_compiled
 from aptmc.kernels import random_walk
 from aptmc.keys import Key
-from aptmc.problem.state import INFO_LENGTH, accepts
+from aptmc.problem.state import accepts
 from tests.support.statistical import follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.3, 0.0])
@@ -35,11 +35,11 @@ def exact(beta):
 
 def moved(kernel, problem, rung, draws, rng):
     """Where independent exact draws are after one move each."""
-    move = kernel.move(problem, compiled=problem.is_compiled)
+    move = kernel.move(problem, problem.target)
     assert is_compiled(move) == problem.is_compiled
     level, tuning = LADDER.levels[rung], kernel.tuning(problem, LADDER)[rung]
-    evaluate = problem.evaluation(compiled=False)
-    row, outcome, info = np.empty(3), np.empty(3), np.empty(INFO_LENGTH)
+    evaluate = problem.evaluation(INTERPRETED)
+    row, outcome, info = np.empty(3), np.empty(3), np.empty(kernel.info_length)
     after = np.empty(draws.size)
     for i, value in enumerate(draws):
         row[0] = value
@@ -81,15 +81,15 @@ def test_compiled_and_plain_moves_are_the_same_bit_for_bit():
         return -0.5 * (theta[0] - 3.0) ** 2 - theta[1]
 
     kernel = aptmc.RandomWalk(covariance=[[1.0, 0.5], [0.5, 2.0]], steps=5)
-    fast = kernel.move(aptmc.Tempered(njit(plain), prior), compiled=True)
+    fast = kernel.move(aptmc.Tempered(njit(plain), prior), NUMBA)
     problem = aptmc.Tempered(plain, prior)
-    slow = kernel.move(problem, compiled=False)
+    slow = kernel.move(problem, INTERPRETED)
     tuning = kernel.tuning(problem, LADDER)
     start = problem.start(np.random.default_rng(1))
     state = {fast: start.copy(), slow: start.copy()}
     for number in range(200):
         for move in (fast, slow):
-            outcome, info = np.empty(4), np.empty(INFO_LENGTH)
+            outcome, info = np.empty(4), np.empty(kernel.info_length)
             key = Key(1, chain=0, number=number)
             rung = number % 3
             level = LADDER.levels[rung]
@@ -103,9 +103,9 @@ def test_steps_have_the_covariance_of_their_rung():
     ladder = aptmc.Ladder.powers([1.0, 0.5])
     problem = aptmc.Power(njit(lambda theta: 0.0), [0.0, 0.0])
     kernel = aptmc.RandomWalk(covariance=covariances)
-    move, tuning = kernel.move(problem, compiled=True), kernel.tuning(problem, ladder)
+    move, tuning = kernel.move(problem, NUMBA), kernel.tuning(problem, ladder)
     rng = np.random.default_rng(1)
-    outcome, info = np.empty(4), np.empty(INFO_LENGTH)
+    outcome, info = np.empty(4), np.empty(kernel.info_length)
     for rung in (0, 1):
         steps = np.empty((5000, 2))
         for i in range(5000):

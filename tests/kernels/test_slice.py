@@ -10,11 +10,11 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.compiled import is_compiled
+from aptmc.compiled import INTERPRETED, NUMBA, is_compiled
 from aptmc.errors import InputError
 from aptmc.kernels import slice as slice_module
 from aptmc.keys import Key
-from aptmc.problem.state import ACCEPTED, INFO_LENGTH, STATUS, WORK
+from aptmc.problem.state import ACCEPTED, STATUS, WORK
 from tests.support.statistical import follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.3, 0.0])
@@ -38,13 +38,13 @@ def exact(beta):
 
 def moved(kernel, problem, draws, rng, *, level=1.0, rung=0, ladder=LADDER):
     """Where independent exact draws are after one move each."""
-    move = kernel.move(problem, compiled=problem.is_compiled)
+    move = kernel.move(problem, problem.target)
     assert is_compiled(move) == problem.is_compiled
     tuning = kernel.tuning(problem, ladder)[rung]
-    evaluate = problem.evaluation(compiled=False)
+    evaluate = problem.evaluation(INTERPRETED)
     draws = draws.reshape(len(draws), -1)
     row, outcome = np.empty(problem.width), np.empty(problem.width)
-    info, after = np.empty(INFO_LENGTH), np.empty_like(draws)
+    info, after = np.empty(kernel.info_length), np.empty_like(draws)
     for i, theta in enumerate(draws):
         row[: theta.size] = theta
         evaluate(row)
@@ -178,9 +178,9 @@ def test_compiled_and_plain_moves_are_the_same_bit_for_bit():
         return -0.5 * (theta[0] - 3.0) ** 2 - theta[1]
 
     kernel = aptmc.Slice(covariance=[[1.0, 0.5], [0.5, 2.0]], steps=5)
-    fast = kernel.move(aptmc.Tempered(njit(plain), prior), compiled=True)
+    fast = kernel.move(aptmc.Tempered(njit(plain), prior), NUMBA)
     problem = aptmc.Tempered(plain, prior)
-    slow = kernel.move(problem, compiled=False)
+    slow = kernel.move(problem, INTERPRETED)
     tuning = kernel.tuning(problem, LADDER)
     start = problem.start(np.random.default_rng(1))
     state = {fast: start.copy(), slow: start.copy()}
@@ -188,11 +188,11 @@ def test_compiled_and_plain_moves_are_the_same_bit_for_bit():
         rung = number % 3
         infos = []
         for move in (fast, slow):
-            outcome, info = np.empty(4), np.empty(INFO_LENGTH)
+            outcome, info = np.empty(4), np.empty(kernel.info_length)
             generator = Key(1, chain=0, number=number).generator()
             move(LADDER.levels[rung], tuning[rung], state[move], generator, outcome, info)
             state[move] = outcome
-            infos.append(info[:STATUS])
+            infos.append(info[: STATUS + 3])
         assert (state[fast] == state[slow]).all()
         assert (infos[0] == infos[1]).all()
 
@@ -211,7 +211,7 @@ def test_the_work_of_a_move_is_the_evaluations_that_it_takes(level):
     function = counted(plain_log_likelihood)
     problem = aptmc.Tempered(function, PRIOR)
     kernel = aptmc.Slice(1.0, stretches=4, steps=20)
-    move = kernel.move(problem, compiled=False)
+    move = kernel.move(problem, INTERPRETED)
     tuning = kernel.tuning(problem, aptmc.Ladder.powers([level, 0.0] if level else [1.0, 0.0]))
     state, outcome, info = problem.start(np.random.default_rng(1)), np.empty(3), np.empty(6)
     function.calls = 0
@@ -270,12 +270,12 @@ def test_a_value_that_no_density_has_ends_the_run_and_says_where(value, compiled
 def test_a_state_of_density_zero_is_left():
     problem = aptmc.Power(lambda theta: -math.inf if theta[0] < 0.0 else -theta[0], 1.0)
     kernel = aptmc.Slice(4.0)
-    move = kernel.move(problem, compiled=False)
+    move = kernel.move(problem, INTERPRETED)
     tuning = kernel.tuning(problem, aptmc.Ladder.powers([1.0]))[0]
     rng = np.random.default_rng(1)
     state = np.array([-1.0, -math.inf, 0.0])
     for _ in range(50):
-        outcome, info = np.empty(3), np.empty(INFO_LENGTH)
+        outcome, info = np.empty(3), np.empty(kernel.info_length)
         move(1.0, tuning, state, rng, outcome, info)
         state = outcome
     assert state[0] > 0.0

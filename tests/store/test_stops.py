@@ -26,10 +26,9 @@ from scipy import stats
 import aptmc
 from aptmc.backends.workers.loop import WorkerLoop
 from aptmc.backends.workers.pick_up import MOST_STANDING_STILL
-from aptmc.compiled import at_speed
 from aptmc.diagnostics import effective_sample_size
 from aptmc.kernels import Kernel
-from aptmc.problem.state import ACCEPTED, WORK, accepts
+from aptmc.problem.state import WORK, accepts
 from aptmc.record.record import NOBODY
 from aptmc.session.build import build_session
 from aptmc.session.control import Control
@@ -54,26 +53,19 @@ def log_density(theta):
 class Jumps(Kernel):
     """Random walk steps that may end in the other mode, with work that depends on which it is."""
 
-    def tuning(self, problem, ladder):
-        return np.ones((ladder.rungs, 1))
+    def step(self, parts):
+        evaluate, accept = parts.evaluate, parts.target.library(accepts)
 
-    def body(self, problem, *, compiled):
-        evaluate = problem.evaluation(compiled=compiled)
-        accept = at_speed(accepts, compiled=compiled)
-
-        def move(level, tuning, state, rng, outcome, info):
-            info[:] = 0.0
-            outcome[:] = state
-            proposal = state.copy()
+        def step(level, tuning, here, rng, there, info):
             sign = 1.0 if rng.random() < 0.5 else -1.0
-            proposal[0] = sign * (state[0] + rng.standard_normal())
-            evaluate(proposal)
-            if accept(level * (proposal[1] - state[1]), rng.random()):
-                outcome[:] = proposal
-                info[ACCEPTED] = 1.0
-            info[WORK] = (20.0 if outcome[0] > 0.0 else 1.0) * (0.9 + 0.2 * rng.random())
+            there[0] = sign * (here[0] + rng.standard_normal())
+            evaluate(there, info)
+            goes = accept(level * (there[1] - here[1]), rng.random())
+            ends = there[0] if goes else here[0]
+            info[WORK] = (20.0 if ends > 0.0 else 1.0) * (0.9 + 0.2 * rng.random())
+            return goes
 
-        return move
+        return step
 
 
 PROBLEM = aptmc.Power(log_density, lambda rng: AWAY * (1.0 if rng.random() < 0.5 else -1.0))

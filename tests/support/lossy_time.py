@@ -24,7 +24,7 @@ from aptmc.coordinator.transitions import catch_up, complete, take_next
 from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
-from aptmc.problem.state import INFO_LENGTH, Move
+from aptmc.problem.state import Move
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import NOBODY, Record
 from aptmc.schedule import AfterCompletion, NextDeadline
@@ -135,7 +135,7 @@ def look_at_waiting(
     held = np.full((processors, places), NOBODY)
     needed = np.zeros((processors, places))
     outcomes = np.empty((processors, places, width))
-    infos = np.zeros((processors, places, INFO_LENGTH))
+    infos = np.zeros((processors, places, record.totals.shape[1]))
     finish, death = np.full(processors, math.inf), np.full(processors, math.inf)
     lives = np.zeros(processors, np.int64)
     now, look, lost = 0.0, 0, 0

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numba
 
-from aptmc.compiled import at_speed, compiled_like, compiler_words, is_compiled
+from aptmc.compiled import compiled_like, compiler_words, is_compiled, source_of
 from aptmc.errors import InputError
 
 
@@ -43,13 +43,13 @@ def bound(kind: type, name: str, model: Callable[..., Any], settings: Any) -> An
 
     :param model: has the arguments that compiled callers give
     """
-    given = list(inspect.signature(at_speed(model, compiled=False)).parameters)
+    given = list(inspect.signature(source_of(model)).parameters)
     own = [argument for argument in given if argument != "settings"]
     try:
         function = inspect.getattr_static(kind, name)
         if not isinstance(function, staticmethod):
             raise TypeError("it is no staticmethod")
-        source = at_speed(function.__func__, compiled=False)
+        source = source_of(function.__func__)
         takes = len(inspect.signature(source).parameters) == len(own) + 1
         shape = Shape(len(own), is_given="settings" in given, takes=takes)
         return _bound(function.__func__, model, shape, _Exactly(settings))

@@ -1,49 +1,152 @@
-"""What every kernel offers."""
+"""What every kernel offers: a step, what belongs to a rung as numbers, and how it learns."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import final
+from collections.abc import Callable, Hashable
+from typing import Any, final
 
-from aptmc.compiled import FloatTable, compiled_like
+import numpy as np
+
+from aptmc.compiled import Floats, FloatTable, Integers, Target, compiler_words
+from aptmc.errors import InputError
+from aptmc.kernels.code import code_of
+from aptmc.kernels.parts import Parts
+from aptmc.kernels.seen import Seen
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
-from aptmc.problem.state import move_model
+from aptmc.problem.state import ACCEPTED, OWN, STATUS, move_model
 
 STEPS = 0  # the place in every kernel's tuning of the number of local steps that make a move
 
 
 class Kernel(ABC):
-    """Local moves. What belongs to a rung is data, so that a problem is compiled only once."""
+    """How a chain moves between exchanges, and how it learns to. One small class; only `step` must
+    be written.
+    """
+
+    # What steps count beside how many were accepted: `run.statistics` has the sums by rung.
+    statistics: tuple[str, ...] = ()
+    # Whether numba understands the step. If not, problems are computed in plain Python.
+    compiles = True
 
     @abstractmethod
+    def step(self, parts: Parts) -> Callable[..., bool]:
+        """A function like `aptmc.problem.state.step_model`, built of the parts of a problem.
+
+        It must leave the target of each rung as it is. On a rung that is nothing but the reference
+        it is not asked: there every step is a fresh draw.
+        """
+
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
-        """One row of numbers for each rung, or an error if they do not fit.
+        """One row of numbers for each rung, or an error if they do not fit. Steps are given theirs.
 
         The first is the number of local steps that make a move, so that backends can group cheap
         moves into units that are worth sending.
         """
+        return np.ones((ladder.rungs, 1))
 
-    @abstractmethod
-    def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
-        """A function like `aptmc.problem.state.move_model`, in Python that numba can compile.
+    def search_tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
+        """The same for the search for first states, in which any state on a rung will do."""
+        return self.tuning(problem, ladder)
 
-        It must not depend on the kernel's settings but through `tuning`.
-        """
+    # --- learning -----------------------------------------------------------------------------
 
     @property
-    def parts(self) -> tuple[type, ...]:
-        """What kind of kernel it is; more than one if it is made of others."""
-        return (type(self),)
+    def learns(self) -> bool:
+        """Whether a warm-up is held for it: if it says how it is adapted."""
+        return type(self).adapted is not Kernel.adapted
+
+    def at_first(self, spread: Floats, rungs: int) -> Kernel:
+        """The kernel of the first round.
+
+        :param spread: about the standard deviations of the parameters, before anything is known
+        """
+        return self
+
+    def adapted(self, seen: Seen) -> Kernel:
+        """The kernel of the next round, from what the last one has seen of each rung."""
+        return self
+
+    def respaced(self, nearest: Integers) -> Kernel:
+        """The same for another ladder.
+
+        :param nearest: for each new rung, the old one whose settings suit it best
+        """
+        return self
+
+    def frozen(self) -> Kernel:
+        """The same with what it has learnt as given by hand: it learns no more."""
+        return self
+
+    # --- computing ----------------------------------------------------------------------------
+
+    @property
+    def code(self) -> Hashable:
+        """What of the kernel is in its compiled step: those with equal code share one.
+
+        By default all that it holds. A kernel whose settings reach its step through `tuning` alone
+        may leave them out, and is not compiled again when it is adapted.
+        """
+        return type(self), code_of(vars(self))
 
     @final
-    def move(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
-        """The move function for a problem; compiled once per problem and kind of kernel."""
-        moves = problem.compiled_moves
-        if compiled and self.parts in moves:
-            return moves[self.parts]
-        move = self.body(problem, compiled=compiled)
-        if compiled:
-            move = moves[self.parts] = compiled_like(move_model, move)
+    @property
+    def places(self) -> dict[str, int]:
+        """Where in `info` its statistics are."""
+        return {name: OWN + place for place, name in enumerate(self.statistics)}
+
+    @final
+    @property
+    def info_length(self) -> int:
+        """How many numbers a move's `info` has."""
+        return OWN + len(self.statistics)
+
+    @final
+    def move(self, problem: Problem, target: Target) -> Callable[..., None]:
+        """The move function for a problem; compiled once per problem and code."""
+        moves, code = problem.compiled_moves, None
+        if target.is_compiled:
+            code = (target, self.code)
+            if code in moves:
+                return moves[code]
+        parts = Parts(problem, target, self.places)
+        body = _steps(target.helper(self.step(parts)), parts)
+        try:
+            move = target.like(move_model, body)
+        except Exception as error:
+            raise InputError(
+                f"the step of {self!r} cannot be compiled: write it in Python that numba "
+                "understands, or say `compiles = False` in its class to have it called from "
+                f"Python. numba says: {compiler_words(error)}"
+            ) from error
+        if code is not None:
+            moves[code] = move
         return move
+
+
+def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
+    """The loop of every move."""
+    level_of_reference = parts.problem.reference_level
+    reference_level = np.nan if level_of_reference is None else level_of_reference
+    renew = parts.renew
+
+    def move(
+        level: float, tuning: Floats, state: Floats, rng: Any, outcome: Floats, info: Floats
+    ) -> None:
+        there = np.empty_like(state)
+        outcome[:] = state
+        info[:] = 0.0
+        for _ in range(int(tuning[STEPS])):
+            if level == reference_level:
+                goes = renew(level, rng, there, info)
+            else:
+                goes = step(level, tuning, outcome, rng, there, info)
+            if info[STATUS] != 0.0:
+                outcome[:] = there
+                return
+            if goes:
+                outcome[:] = there
+                info[ACCEPTED] += 1.0
+
+    return move

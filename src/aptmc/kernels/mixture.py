@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
 
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, FloatTable
+from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.errors import InputError
-from aptmc.kernels.base import STEPS, Kernel
+from aptmc.kernels.base import Kernel
+from aptmc.kernels.parts import Parts
+from aptmc.kernels.seen import Seen
 from aptmc.ladder import Ladder
-from aptmc.problem import Problem
-from aptmc.problem.state import STATUS
+from aptmc.problem.base import Problem
 
 # Places in the tuning after the number of steps, before those of the two kernels.
 SHARE, SECOND, FIRST = 1, 2, 3
+# What a mixture counts beside what its kernels do: steps of the second, and those accepted.
+OF_SECOND, ACCEPTED_OF_SECOND = "second", "second_accepted"
 
 
 @final
@@ -25,7 +28,8 @@ SHARE, SECOND, FIRST = 1, 2, 3
 class Mixture(Kernel):
     """Each step is one of the first kernel or, with a fixed probability, one of the second.
 
-    Exact, since the choice looks at nothing: where one kernel gets stuck the other may move.
+    Exact, since the choice looks at nothing: where one kernel gets stuck the other may move. In the
+    warm-up each learns from its own steps, if it wants to learn.
 
     :param first: a kernel; what it says of steps per move does not count
     :param second: another
@@ -51,50 +55,112 @@ class Mixture(Kernel):
         whole_number("steps", self.steps)
 
     @property
-    def parts(self) -> tuple[type, ...]:
-        """The mixture and what it is made of."""
-        return (Mixture, *self.first.parts, *self.second.parts)
+    def statistics(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Its own, and those of both kernels; what both count is added up."""
+        names = [*_names("first", self.first).values(), *_names("second", self.second).values()]
+        return tuple(dict.fromkeys([OF_SECOND, ACCEPTED_OF_SECOND, *names]))
+
+    @property
+    def compiles(self) -> bool:  # type: ignore[override]
+        """If both do."""
+        return self.first.compiles and self.second.compiles
+
+    @property
+    def code(self) -> Hashable:
+        """That of both."""
+        return Mixture, self.first.code, self.second.code
+
+    @property
+    def learns(self) -> bool:
+        """If one of them does."""
+        return self.first.learns or self.second.learns
 
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """Steps, share and where the second begins; then all numbers of the first and second."""
-        tables = [kernel.tuning(problem, ladder) for kernel in (self.first, self.second)]
-        for table in tables:
-            table[:, STEPS] = 1.0
+        return self._table([kernel.tuning(problem, ladder) for kernel in (self.first, self.second)])
+
+    def search_tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
+        """The same with theirs."""
+        kernels = (self.first, self.second)
+        return self._table([kernel.search_tuning(problem, ladder) for kernel in kernels])
+
+    def _table(self, tables: list[FloatTable]) -> FloatTable:
         common = [float(self.steps), float(self.share), float(FIRST + tables[0].shape[1])]
-        return np.column_stack([np.tile(common, (ladder.rungs, 1)), *tables])
+        numbers = np.column_stack([np.tile(common, (len(tables[0]), 1)), *tables])
+        numbers[:, [FIRST, FIRST + tables[0].shape[1]]] = 1.0  # steps of each
+        return numbers
 
-    def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
+    def step(self, parts: Parts) -> Callable[..., bool]:
         """One or the other."""
-        first = self.first.move(problem, compiled=compiled)
-        second = self.second.move(problem, compiled=compiled)
+        first, second = (
+            parts.target.helper(kernel.step(self._parts_of(which, kernel, parts)))
+            for which, kernel in (("first", self.first), ("second", self.second))
+        )
+        of_second, accepted_of_second = parts.place(OF_SECOND), parts.place(ACCEPTED_OF_SECOND)
 
-        def move(
-            level: float,
-            tuning: Floats,
-            state: Floats,
-            rng: np.random.Generator,
-            outcome: Floats,
-            info: Floats,
-        ) -> None:
+        def step(
+            level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats
+        ) -> bool:
             place = int(tuning[SECOND])
-            here = np.empty_like(state)
-            step_info = np.empty_like(info)
-            outcome[:] = state
-            info[:] = 0.0
-            for _ in range(int(tuning[STEPS])):
-                here[:] = outcome
-                if rng.random() < tuning[SHARE]:
-                    second(level, tuning[place:], here, rng, outcome, step_info)
-                else:
-                    first(level, tuning[FIRST:place], here, rng, outcome, step_info)
-                info += step_info
-                if info[STATUS] != 0.0:
-                    return
+            if rng.random() < tuning[SHARE]:
+                info[of_second] += 1.0
+                goes = second(level, tuning[place:], here, rng, there, info)
+                if goes:
+                    info[accepted_of_second] += 1.0
+                return goes
+            return first(level, tuning[FIRST:place], here, rng, there, info)
 
-        return move
+        return step
+
+    @staticmethod
+    def _parts_of(which: str, kernel: Kernel, parts: Parts) -> Parts:
+        names = _names(which, kernel)
+        return parts.with_places({own: parts.place(name) for own, name in names.items()})
+
+    def at_first(self, spread: Floats, rungs: int) -> Mixture:
+        """Both as at first."""
+        return self._of(lambda kernel: kernel.at_first(spread, rungs))
+
+    def adapted(self, seen: Seen) -> Mixture:
+        """Each by its own steps."""
+        steps, accepted = seen.statistics[OF_SECOND], seen.statistics[ACCEPTED_OF_SECOND]
+        own = {
+            which: {own: seen.statistics[name] for own, name in _names(which, kernel).items()}
+            for which, kernel in (("first", self.first), ("second", self.second))
+        }
+        of_first = seen._replace(
+            steps=seen.steps - steps, accepted=seen.accepted - accepted, statistics=own["first"]
+        )
+        of_second = seen._replace(steps=steps, accepted=accepted, statistics=own["second"])
+        return replace(
+            self, first=self.first.adapted(of_first), second=self.second.adapted(of_second)
+        )
+
+    def respaced(self, nearest: Integers) -> Mixture:
+        """Both for another ladder."""
+        return self._of(lambda kernel: kernel.respaced(nearest))
+
+    def frozen(self) -> Mixture:
+        """Both as they are."""
+        return self._of(lambda kernel: kernel.frozen())
+
+    def _of(self, change: Callable[[Kernel], Kernel]) -> Mixture:
+        return replace(self, first=change(self.first), second=change(self.second))
 
     def __repr__(self) -> str:
         options = [repr(self.first), repr(self.second), f"share={self.share:g}"]
         if self.steps > 1:
             options.append(f"steps={self.steps}")
         return f"Mixture({', '.join(options)})"
+
+
+def _names(which: str, kernel: Kernel) -> dict[str, str]:
+    """By the name of a kernel's statistic, its name in a mixture.
+
+    The same, but for what mixtures count themselves: one may be made of others.
+    """
+    own = (OF_SECOND, ACCEPTED_OF_SECOND)
+    return {
+        name: f"{which}.{name}" if name.rpartition(".")[2] in own else name
+        for name in kernel.statistics
+    }

@@ -10,25 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.checks import numbers
-from aptmc.compiled import Floats, FloatTable, FloatTables, Generator, compiled
+from aptmc.compiled import Floats, FloatTables, Generator, compiled
 from aptmc.errors import InputError
 from aptmc.kernels.truncated import draw_truncated, log_mass
+from aptmc.problem.base import Problem
 
-Scale = float | Mapping[str, float] | npt.ArrayLike
-
-
-def check_one_given(kernel: str, scale: Any, covariance: Any) -> None:
-    """Refuse both, or neither."""
-    if (scale is None) == (covariance is None):
-        raise InputError(
-            f"{kernel} needs either scale or covariance, got scale={scale!r} and "
-            f"covariance={covariance!r}"
-        )
-
-
-def described(scale: Any, covariance: Any) -> str:
-    """Whichever was given, as it is written in a call."""
-    return f"scale={scale!r}" if covariance is None else f"covariance={covariance!r}"
+Scale = float | str | Mapping[str, float] | npt.ArrayLike
 
 
 def proposal_factors(
@@ -56,6 +43,19 @@ def proposal_factors(
     return np.ascontiguousarray(by_rung[:, :, None] * np.eye(dimension))
 
 
+def bounds(truncate: bool | tuple[Any, Any], problem: Problem) -> tuple[Floats, Floats]:
+    """Between which proposals stay: those given, or those of the problem."""
+    if isinstance(truncate, bool):
+        return problem.support
+    try:
+        given = [np.broadcast_to(np.asarray(b, dtype=float), problem.dimension) for b in truncate]
+    except (TypeError, ValueError):
+        given = []
+    if len(given) != 2 or not (given[0] < given[1]).all():
+        raise InputError(f"truncate must be True or a pair (lower, upper), got {truncate!r}")
+    return given[0], given[1]
+
+
 def _covariance_factors(covariance: Any, rungs: int, dimension: int) -> FloatTables:
     matrices = numbers(covariance)
     if matrices is None:
@@ -77,40 +77,42 @@ def _covariance_factors(covariance: Any, rungs: int, dimension: int) -> FloatTab
 
 @compiled
 def propose_normal(
-    rng: Generator, dimension: int, factor: FloatTable, here: Floats, there: Floats
+    rng: Generator, dimension: int, numbers: Floats, first: int, here: Floats, there: Floats
 ) -> None:
-    """Write a normal proposal around `here` to the beginning of `there`."""
+    """Write a normal proposal around `here` to the beginning of `there`.
+
+    :param numbers: the factor, row by row from `first` on: to cut it out would take as long as all
+        the rest
+    """
     normals = np.empty(dimension)
     for i in range(dimension):
         normals[i] = rng.standard_normal()
     for i in range(dimension):
         step = 0.0
         for j in range(i + 1):
-            step += factor[i, j] * normals[j]
+            step += numbers[first + i * dimension + j] * normals[j]
         there[i] = here[i] + step
 
 
 @compiled
 def propose_truncated(
-    rng: Generator,
-    dimension: int,
-    factor: FloatTable,
-    lower: Floats,
-    upper: Floats,
-    here: Floats,
-    there: Floats,
+    rng: Generator, dimension: int, numbers: Floats, first: int, here: Floats, there: Floats
 ) -> float:
     """The same between bounds; gives the log of the proposal densities' ratio, back over forth.
 
     From beyond the bounds no proposal leads back: the ratio is zero, and nothing is proposed.
+
+    :param numbers: from `first` on, lower bounds, upper bounds and the factor row by row
     """
     log_ratio = 0.0
+    above, factor = first + dimension, first + 2 * dimension
     for i in range(dimension):
-        if not lower[i] < here[i] < upper[i]:
+        if not numbers[first + i] < here[i] < numbers[above + i]:
             return -math.inf
     for i in range(dimension):
-        scale = factor[i, i]
-        there[i] = draw_truncated(rng, here[i], scale, lower[i], upper[i])
-        log_ratio += log_mass(here[i], scale, lower[i], upper[i])
-        log_ratio -= log_mass(there[i], scale, lower[i], upper[i])
+        lower, upper = numbers[first + i], numbers[above + i]
+        scale = numbers[factor + i * dimension + i]
+        there[i] = draw_truncated(rng, here[i], scale, lower, upper)
+        log_ratio += log_mass(here[i], scale, lower, upper)
+        log_ratio -= log_mass(there[i], scale, lower, upper)
     return log_ratio

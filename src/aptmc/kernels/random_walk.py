@@ -5,31 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, final
 
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, FloatTable, at_speed
+from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
-from aptmc.kernels.base import STEPS, Kernel
-from aptmc.kernels.densities import density_parts, stepping_table
-from aptmc.kernels.proposals import (
-    Scale,
-    check_one_given,
-    described,
-    propose_normal,
-)
+from aptmc.kernels.learned import usual_scale
+from aptmc.kernels.parts import Parts
+from aptmc.kernels.proposals import propose_normal
+from aptmc.kernels.proposing import Proposing, need_density
 from aptmc.ladder import Ladder
-from aptmc.problem import Problem
-from aptmc.problem.state import (
-    ACCEPTED,
-    BAD_VALUE,
-    STATUS,
-    WORK,
-    accepts,
-)
+from aptmc.problem.base import Problem
+from aptmc.problem.state import accepts
 
 # Places in the tuning after the number of steps.
 SPREAD, FACTOR = 1, 2
@@ -37,13 +24,14 @@ SPREAD, FACTOR = 1, 2
 
 @final
 @dataclass(frozen=True)
-class RandomWalk(Kernel):
+class RandomWalk(Proposing):
     """Propose a Gaussian step, accept or reject it.
 
     On a rung with power 0 of a `Tempered` problem each step is a fresh draw from the prior.
 
     :param scale: standard deviation of the steps. A number; a mapping from names to numbers; or a
-        sequence with one entry per rung, each a number or one number per parameter
+        sequence with one entry per rung, each a number or one number per parameter; or "auto": a
+        covariance for each rung is found in the warm-up, with the best acceptance
     :param covariance: covariance matrix of the steps, in place of `scale`: one matrix, or one per
         rung
     :param spread: draw the size of each step at random, down to 10 ** -spread of the given one,
@@ -58,78 +46,56 @@ class RandomWalk(Kernel):
      RandomWalk(scale=[0.5, 0.7, 1.0], steps=10))
     """
 
-    scale: Scale | None = None
-    covariance: npt.ArrayLike | None = None
     spread: float = 0.0
     steps: int = 1
 
+    tunes_acceptance = True
+
     def __post_init__(self) -> None:
-        check_one_given("RandomWalk", self.scale, self.covariance)
+        super().__post_init__()
         if not isinstance(self.spread, int | float) or not 0.0 <= self.spread < math.inf:
             raise InputError(f"spread must be a number from 0 on, got {self.spread!r}")
         whole_number("steps", self.steps)
 
+    def first_scale(self, dimension: int) -> float:
+        """The best for a normal target."""
+        return usual_scale(dimension)
+
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """The number of steps, their spread, then the factor of the covariance row by row."""
-        numbers = [self.steps, self.spread]
-        return stepping_table("RandomWalk", problem, ladder, numbers, self.scale, self.covariance)
+        need_density(problem, "RandomWalk")
+        return self._table(problem, ladder, [self.steps, self.spread])
 
-    def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
+    def step(self, parts: Parts) -> Callable[..., bool]:
         """Random walk Metropolis."""
-        dimension, evaluate, log_weight, value, log_prior, has_prior, draw_from_prior = (
-            density_parts(problem, "RandomWalk", compiled=compiled)
-        )
-        propose = at_speed(propose_normal, compiled=compiled)
+        need_density(parts.problem, "RandomWalk")
+        dimension, value, log_prior = parts.dimension, parts.value, parts.log_prior
+        evaluate, log_weight = parts.evaluate, parts.log_weight
+        propose = parts.target.library(propose_normal)
 
-        def move(
-            level: float,
-            tuning: Floats,
-            state: Floats,
-            rng: np.random.Generator,
-            outcome: Floats,
-            info: Floats,
-        ) -> None:
-            steps = int(tuning[STEPS])
-            spread = tuning[SPREAD]
-            factor = tuning[FACTOR:].reshape(dimension, dimension)
-            proposal = np.empty_like(state)
-            outcome[:] = state
-            info[:] = 0.0
-            info[WORK] = steps
-            for _ in range(steps):
-                if level == 0.0 and has_prior:
-                    draw_from_prior(rng, proposal)
-                else:
-                    propose(rng, dimension, factor, outcome, proposal)
-                    if spread > 0.0:
-                        size = 10.0 ** (-spread * rng.random())
-                        for i in range(dimension):
-                            proposal[i] = outcome[i] + size * (proposal[i] - outcome[i])
-                evaluate(proposal)
-                if not (proposal[value] < math.inf and proposal[log_prior] < math.inf):
-                    outcome[:] = proposal
-                    info[STATUS] = BAD_VALUE
-                    return
-                if level == 0.0 and has_prior:
-                    outcome[:] = proposal
-                    info[ACCEPTED] += 1.0
-                    continue
-                log_ratio = (
-                    log_weight(level, proposal[value])
-                    - log_weight(level, outcome[value])
-                    + proposal[log_prior]
-                    - outcome[log_prior]
-                )
-                if accepts(log_ratio, rng.random()):
-                    outcome[:] = proposal
-                    info[ACCEPTED] += 1.0
+        def step(
+            level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats
+        ) -> bool:
+            propose(rng, dimension, tuning, FACTOR, here, there)
+            if tuning[SPREAD] > 0.0:
+                size = 10.0 ** (-tuning[SPREAD] * rng.random())
+                for i in range(dimension):
+                    there[i] = here[i] + size * (there[i] - here[i])
+            evaluate(there, info)
+            log_ratio = (
+                log_weight(level, there[value])
+                - log_weight(level, here[value])
+                + there[log_prior]
+                - here[log_prior]
+            )
+            return accepts(log_ratio, rng.random())
 
-        return move
+        return step
 
     def __repr__(self) -> str:
-        options = [described(self.scale, self.covariance)]
+        options: dict[str, Any] = {}
         if self.spread > 0.0:
-            options.append(f"spread={self.spread:g}")
+            options["spread"] = self.spread
         if self.steps > 1:
-            options.append(f"steps={self.steps}")
-        return f"RandomWalk({', '.join(options)})"
+            options["steps"] = self.steps
+        return self._described(**options)

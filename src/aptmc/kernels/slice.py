@@ -5,30 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, FloatTable, Generator, at_speed, compiled, inlined
-from aptmc.kernels.base import STEPS, Kernel
-from aptmc.kernels.densities import density_parts, stepping_table
-from aptmc.kernels.proposals import Scale, check_one_given, described
+from aptmc.compiled import Floats, FloatTable, Generator, compiled, inlined
+from aptmc.kernels.parts import Parts
+from aptmc.kernels.proposing import Proposing, need_density
 from aptmc.ladder import Ladder
-from aptmc.problem import Problem
-from aptmc.problem.state import ACCEPTED, BAD_VALUE, STATUS, WORK
+from aptmc.problem.base import Problem
+from aptmc.problem.state import STATUS
 
 # Places in the tuning after the number of steps.
 STRETCHES, FACTOR = 1, 2
 # Halving an interval so often leaves nothing of it: only a density that jumps gets there.
 MOST_SHRINKS = 100
 SHARE_OF_AXES = 0.5
+# Of the interval that is learnt, in standard deviations. Measured: docs/tuning.md.
+USUAL_LENGTH = 5.0
 
 
 @final
 @dataclass(frozen=True)
-class Slice(Kernel):
+class Slice(Proposing):
     """Choose a line through the present state, and draw from the part where the density is high.
 
     Neal (2003), figures 3 and 5: a height is drawn below the density of the present state, an
@@ -40,7 +40,8 @@ class Slice(Kernel):
     problem each step is a fresh draw from the prior.
 
     :param scale: length of the interval before it is stretched; a number, a mapping or a sequence,
-        as for `RandomWalk`. About five standard deviations of the target are a good choice
+        as for `RandomWalk`. About five standard deviations of the target are a good choice; "auto"
+        finds them in the warm-up
     :param covariance: covariance matrix whose standard deviations are these lengths, in place of
         `scale`: one matrix, or one per rung
     :param stretches: how many times its length the interval may at most become. By default it is
@@ -51,125 +52,86 @@ class Slice(Kernel):
     (Slice(scale=3.0, stretches=1), Slice(scale={'x': 0.5, 'y': 2.0}, stretches=4))
     """
 
-    scale: Scale | None = None
-    covariance: npt.ArrayLike | None = None
     stretches: int = 1
     steps: int = 1
 
     def __post_init__(self) -> None:
-        check_one_given("Slice", self.scale, self.covariance)
+        super().__post_init__()
         whole_number("stretches", self.stretches)
         whole_number("steps", self.steps)
 
+    def first_scale(self, dimension: int) -> float:
+        """Of an interval that need not be stretched."""
+        return USUAL_LENGTH
+
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """The number of steps and of stretches, then the factor of the covariance row by row."""
-        numbers = [self.steps, self.stretches]
-        return stepping_table("Slice", problem, ladder, numbers, self.scale, self.covariance)
+        need_density(problem, "Slice")
+        return self._table(problem, ladder, [self.steps, self.stretches])
 
-    def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
+    def step(self, parts: Parts) -> Callable[..., bool]:
         """Slice sampling along a random line."""
-        dimension, evaluate, log_weight, value, log_prior, has_prior, draw_from_prior = (
-            density_parts(problem, "Slice", compiled=compiled)
-        )
-        choose_direction = at_speed(draw_direction, compiled=compiled)
-        height_below = at_speed(draw_height, compiled=compiled)
-        share_below = at_speed(stretches_below, compiled=compiled)
+        need_density(parts.problem, "Slice")
+        dimension, value, log_prior = parts.dimension, parts.value, parts.log_prior
+        evaluate, log_weight = parts.evaluate, parts.log_weight
+        choose_direction = parts.target.library(draw_direction)
+        height_below = parts.target.library(draw_height)
+        share_below = parts.target.library(stretches_below)
 
         def log_density_at(
             level: float, here: Floats, direction: Floats, along: float, row: Floats, info: Floats
         ) -> float:
-            """Evaluate a point of the line; what no density can be is noted in the status."""
             for i in range(dimension):
                 row[i] = here[i] + along * direction[i]
-            evaluate(row)
-            info[WORK] += 1.0
-            if not (row[value] < math.inf and row[log_prior] < math.inf):
-                info[STATUS] = BAD_VALUE
+            evaluate(row, info)
             # The likelihood is not computed where the prior is zero.
             if row[log_prior] == -math.inf:
                 return -math.inf
             return float(log_weight(level, row[value]) + row[log_prior])
 
-        if compiled:
-            from numba import njit
+        log_density_at = parts.target.helper(log_density_at)
 
-            log_density_at = njit(log_density_at, nogil=True)  # type: ignore[assignment]
-
-        def move(
-            level: float,
-            tuning: Floats,
-            state: Floats,
-            rng: np.random.Generator,
-            outcome: Floats,
-            info: Floats,
-        ) -> None:
-            factor = tuning[FACTOR:].reshape(dimension, dimension)
+        def step(
+            level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats
+        ) -> bool:
             direction = np.empty(dimension)
-            point = np.empty_like(state)
-            outcome[:] = state
-            info[:] = 0.0
-            for _ in range(int(tuning[STEPS])):
-                if level == 0.0 and has_prior:
-                    draw_from_prior(rng, point)
-                    evaluate(point)
-                    info[WORK] += 1.0
-                    outcome[:] = point
-                    if not (point[value] < math.inf and point[log_prior] < math.inf):
-                        info[STATUS] = BAD_VALUE
-                        return
-                    info[ACCEPTED] += 1.0
-                    continue
+            choose_direction(rng, dimension, tuning, FACTOR, direction)
+            height = height_below(rng, log_weight(level, here[value]) + here[log_prior])
+            upper = rng.random()
+            lower = upper - 1.0
+            stretches = int(tuning[STRETCHES])
+            below = share_below(rng, stretches)
+            above = stretches - 1 - below
+            while below > 0 and info[STATUS] == 0.0:
+                below -= 1
+                if log_density_at(level, here, direction, lower, there, info) < height:
+                    break
+                lower -= 1.0
+            while above > 0 and info[STATUS] == 0.0:
+                above -= 1
+                if log_density_at(level, here, direction, upper, there, info) < height:
+                    break
+                upper += 1.0
 
-                choose_direction(rng, dimension, factor, direction)
-                height = height_below(rng, log_weight(level, outcome[value]) + outcome[log_prior])
-                upper = rng.random()
-                lower = upper - 1.0
-                stretches = int(tuning[STRETCHES])
-                below = share_below(rng, stretches)
-                above = stretches - 1 - below
-                while below > 0:
-                    below -= 1
-                    found = log_density_at(level, outcome, direction, lower, point, info)
-                    if info[STATUS] != 0.0:
-                        outcome[:] = point
-                        return
-                    if found < height:
-                        break
-                    lower -= 1.0
-                while above > 0:
-                    above -= 1
-                    found = log_density_at(level, outcome, direction, upper, point, info)
-                    if info[STATUS] != 0.0:
-                        outcome[:] = point
-                        return
-                    if found < height:
-                        break
-                    upper += 1.0
+            # A path from here to there is as likely as the same from there to here, however
+            # long; so to give up after a number of points, and stay, is exact too.
+            shrinks = 0
+            while shrinks < MOST_SHRINKS and info[STATUS] == 0.0:
+                shrinks += 1
+                along = lower + (upper - lower) * rng.random()
+                if log_density_at(level, here, direction, along, there, info) >= height:
+                    return True
+                if is_below(along):
+                    lower = along
+                else:
+                    upper = along
+            return False
 
-                # A path from here to there is as likely as the same from there to here, however
-                # long; so to give up after a number of points, and stay, is exact too.
-                for _ in range(MOST_SHRINKS):
-                    along = lower + (upper - lower) * rng.random()
-                    found = log_density_at(level, outcome, direction, along, point, info)
-                    if info[STATUS] != 0.0:
-                        outcome[:] = point
-                        return
-                    if found >= height:
-                        outcome[:] = point
-                        info[ACCEPTED] += 1.0
-                        break
-                    if is_below(along):
-                        lower = along
-                    else:
-                        upper = along
-
-        return move
+        return step
 
     def __repr__(self) -> str:
-        options = [described(self.scale, self.covariance), f"stretches={self.stretches}"]
-        if self.steps > 1:
-            options.append(f"steps={self.steps}")
-        return f"Slice({', '.join(options)})"
+        steps = {"steps": self.steps} if self.steps > 1 else {}
+        return self._described(stretches=self.stretches, **steps)
 
 
 @compiled
@@ -195,14 +157,19 @@ def stretches_below(rng: Generator, stretches: int) -> int:
 
 
 @compiled
-def draw_direction(rng: Generator, dimension: int, factor: FloatTable, direction: Floats) -> None:
-    """Along an axis, or as a normal step; as long as the interval is to be there."""
+def draw_direction(
+    rng: Generator, dimension: int, numbers: Floats, first: int, direction: Floats
+) -> None:
+    """Along an axis, or as a normal step; as long as the interval is to be there.
+
+    :param numbers: the factor of the covariance, row by row from `first` on
+    """
     direction[:] = 0.0
     if rng.random() < SHARE_OF_AXES:
         axis = int(dimension * rng.random())
         square = 0.0
         for j in range(axis + 1):
-            square += factor[axis, j] ** 2
+            square += numbers[first + axis * dimension + j] ** 2
         direction[axis] = math.sqrt(square)
         return
     normals = np.empty(dimension)
@@ -212,4 +179,4 @@ def draw_direction(rng: Generator, dimension: int, factor: FloatTable, direction
         square += normals[i] ** 2
     for i in range(dimension):
         for j in range(i + 1):
-            direction[i] += factor[i, j] * normals[j] / math.sqrt(square)
+            direction[i] += numbers[first + i * dimension + j] * normals[j] / math.sqrt(square)

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from scipy.spatial import cKDTree
 
-from aptmc.compiled import Floats, FloatTable, Generator, Integers, compiled
+from aptmc.compiled import NUMBA, Floats, FloatTable, Generator, Integers, compiled
 from aptmc.kernels.base import STEPS, Kernel
+from aptmc.kernels.parts import Parts
 from aptmc.ladder import Ladder
 from aptmc.planning.pilot import Pilot, Transitions
 from aptmc.problem.base import Problem
@@ -34,22 +35,35 @@ INDEX, VALUE = 0, 1  # places in a state
 
 
 @compiled
-def make_pilots_move(
-    level: float, tuning: Floats, state: Floats, rng: Generator, outcome: Floats, info: Floats
-) -> None:
-    """Make one of the pilot's moves on this rung from nearby, or several."""
+def make_pilots_step(
+    level: float, tuning: Floats, here: Floats, rng: Generator, there: Floats, info: Floats
+) -> bool:
+    """Make one of the pilot's moves on this rung from nearby."""
     choices, moves = int(tuning[CHOICES]), int(tuning[MOVES])
     end = tuning.shape[0]
     hold, leads_to, value = end - 3 * moves, end - 2 * moves, end - moves
+    first = TABLES + int(here[INDEX]) * choices
+    move = int(tuning[first + int(rng.random() * choices)])
+    info[WORK] += tuning[hold + move]
+    if tuning[leads_to + move] == STAYS:
+        return False
+    there[:] = here
+    there[INDEX] = tuning[leads_to + move]
+    there[VALUE] = tuning[value + move]
+    return True
+
+
+@compiled
+def make_pilots_move(
+    level: float, tuning: Floats, state: Floats, rng: Generator, outcome: Floats, info: Floats
+) -> None:
+    """Several of them: the loop of every kernel, on disk, so that no pilot has to compile it."""
+    there = np.empty_like(state)
     outcome[:] = state
     info[:] = 0.0
     for _ in range(int(tuning[STEPS])):
-        first = TABLES + int(outcome[INDEX]) * choices
-        move = int(tuning[first + int(rng.random() * choices)])
-        info[WORK] += tuning[hold + move]
-        if tuning[leads_to + move] != STAYS:
-            outcome[INDEX] = tuning[leads_to + move]
-            outcome[VALUE] = tuning[value + move]
+        if make_pilots_step(level, tuning, outcome, rng, there, info):
+            outcome[:] = there
             info[ACCEPTED] += 1.0
 
 
@@ -60,9 +74,9 @@ class PilotProblem(Problem):
     value_name = "value"
 
     def __init__(self, ladder_kind: str) -> None:
-        super().__init__(("state",), "make_pilots_move", is_compiled=True)
+        super().__init__(("state",), "make_pilots_move", target=NUMBA)
         self._ladder_kind = ladder_kind
-        self.compiled_moves[(PilotsMoves,)] = make_pilots_move
+        self.compiled_moves[NUMBA, PilotsMoves] = make_pilots_move
 
     @property
     def ladder_kind(self) -> str:
@@ -92,10 +106,14 @@ class PilotsMoves(Kernel):
         """The number of steps, and the tables."""
         return self.rows
 
-    def body(self, problem: Problem, *, compiled: bool) -> Callable[..., None]:
-        """Compiled already, but for plain Python."""
-        source: Callable[..., None] = make_pilots_move.py_func  # type: ignore[attr-defined]
-        return source
+    @property
+    def code(self) -> type:
+        """The same for all pilots."""
+        return PilotsMoves
+
+    def step(self, parts: Parts) -> Callable[..., bool]:
+        """One of the pilot's moves."""
+        return parts.target.library(make_pilots_step)
 
 
 class Surrogate(NamedTuple):

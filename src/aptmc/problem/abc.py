@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal, final
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.checks import numbers, whole_number
-from aptmc.compiled import Floats, compiled_like, compiler_words, is_compiled
+from aptmc.compiled import INTERPRETED, Floats, Target, compiler_words, target_of
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.prior.prior import Prior
@@ -54,6 +55,9 @@ class Abc(Problem):
 
     value_name = "distance"
     ladder_kind = "tolerances"
+    has_simulator = True
+    needs_search = True
+    reference_level = math.inf
 
     def __init__(
         self,
@@ -146,9 +150,19 @@ class Abc(Problem):
         super().__init__(
             prior.names,
             function_name,
-            is_compiled=prior.is_compiled and all(map(is_compiled, functions)),
+            target=target_of(*functions) if prior.is_compiled else INTERPRETED,
             kept_numbers=kept_numbers,
         )
+
+    @property
+    def reference(self) -> Prior:
+        """The prior."""
+        return self.prior
+
+    @property
+    def support(self) -> tuple[Floats, Floats]:
+        """The prior's."""
+        return self.prior.support
 
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any tolerances will do; an infinite one is the prior."""
@@ -157,12 +171,12 @@ class Abc(Problem):
         """Exchanges look at the distance: is it within the tolerance?"""
         return tolerance_log_weight
 
-    def simulation(self, *, compiled: bool) -> Callable[..., float]:
+    def simulation(self, target: Target) -> Callable[..., float]:
         """A function like `aptmc.problem.simulator.simulation_model`."""
-        if compiled:
+        if target.is_compiled:
             body = compiled_simulation(self.simulator, self.dimension, self.rejects_failures)
             try:
-                return compiled_like(simulation_model, body)
+                return target.like(simulation_model, body)
             except Exception as error:
                 raise InputError(
                     f"{self.function_name} and what is applied to its result cannot be compiled "

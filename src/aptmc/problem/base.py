@@ -5,11 +5,16 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aptmc.compiled import Floats
+import numpy as np
+
+from aptmc.compiled import Floats, Target
 from aptmc.errors import InputError
 from aptmc.problem.state import state_width
+
+if TYPE_CHECKING:
+    from aptmc.kernels.base import Kernel
 
 
 def density_model(theta: Floats) -> float:
@@ -21,30 +26,49 @@ class Problem(ABC):
     """What is sampled: named parameters, and states that belong to them."""
 
     has_evidence = False  # a likelihood and a prior of its own, so that it has an evidence
+    has_density = False  # so that `evaluation` gives it
+    has_simulator = False  # so that `simulation` gives it
+    rejects_failures = False  # whether a simulation that fails counts as a miss
+    needs_search = False  # whether first states are found by moves, not by `start`
+    start_simulations = 0  # how many that search may take
+    # Something to draw from: log_density(theta), draw(rng) and spread(rng), the standard deviations
+    # before anything is known; and the level at which a rung is nothing but that.
+    reference: Any = None
+    reference_level: float | None = None
 
     def __init__(
         self,
         names: tuple[str, ...],
         function_name: str,
         *,
-        is_compiled: bool,
+        target: Target,
         kept_numbers: int = 0,
     ) -> None:
         self.names = names
         self.function_name = function_name  # what the user calls the function that is evaluated
-        self.is_compiled = is_compiled
+        self.target = target
         self.width = state_width(len(names)) + kept_numbers
-        # By kind of kernel, or by kinds, if it is made of several.
-        self.compiled_moves: dict[tuple[type, ...], Callable[..., None]] = {}
+        # By what of a kernel is in the code.
+        self.compiled_moves: dict[Any, Callable[..., None]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what was compiled: that belongs to this process."""
         return self.__dict__ | {"compiled_moves": {}}
 
     @property
+    def is_compiled(self) -> bool:
+        """Whether it is computed by machine code."""
+        return self.target.is_compiled
+
+    @property
     def dimension(self) -> int:
         """How many parameters there are."""
         return len(self.names)
+
+    @property
+    def support(self) -> tuple[Floats, Floats]:
+        """Bounds beyond which there is nothing."""
+        return np.full(self.dimension, -np.inf), np.full(self.dimension, np.inf)
 
     @property
     @abstractmethod
@@ -67,6 +91,26 @@ class Problem(ABC):
     @abstractmethod
     def check(self, row: Floats) -> None:
         """Raise MoveFailed if the value of a state is one that it cannot have."""
+
+    def evaluation(self, target: Target) -> Callable[[Floats], None]:
+        """The function that evaluates a state, if there is a density: with careful errors in plain
+        Python.
+        """
+        raise InputError(f"a problem of kind {type(self).__name__} has no density to evaluate")
+
+    def simulation(self, target: Target) -> Callable[..., float]:
+        """A function like `aptmc.problem.simulator.simulation_model`, if there is a simulator."""
+        raise InputError(f"a problem of kind {type(self).__name__} has no simulator")
+
+    def start(self, rng: np.random.Generator) -> Floats:
+        """A full state for a chain to start from."""
+        raise InputError(f"no way is known to start a problem of kind {type(self).__name__}")
+
+    def default_kernel(self) -> Kernel:
+        """What `kernel="auto"` means: a kernel that learns its settings in the warm-up."""
+        from aptmc.kernels.default import default_kernel
+
+        return default_kernel(self)
 
     def describe(self, state: Floats) -> dict[str, float]:
         """The parameters of a state by name."""

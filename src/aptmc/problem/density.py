@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba.core.errors import NumbaError
 
-from aptmc.compiled import Floats, compiler_words
+from aptmc.compiled import INTERPRETED, Floats, Target, compiler_words
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem
 from aptmc.problem.state import log_prior_column, value_column
@@ -26,19 +26,21 @@ def evaluate_model(row: Floats) -> None:
 class DensityProblem(Problem):
     """A problem whose states are evaluated by a log density or log likelihood."""
 
+    has_density = True
+
     def __init__(
         self,
         names: tuple[str, ...],
         function_name: str,
         *,
-        is_compiled: bool,
+        target: Target,
         start_attempts: int = START_ATTEMPTS,
     ) -> None:
-        super().__init__(names, function_name, is_compiled=is_compiled)
+        super().__init__(names, function_name, target=target)
         self.start_attempts = start_attempts
 
     @abstractmethod
-    def evaluation(self, *, compiled: bool) -> Callable[[Floats], None]:
+    def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """The function that evaluates a state: compiled, or plain Python with careful errors."""
 
     @abstractmethod
@@ -47,7 +49,7 @@ class DensityProblem(Problem):
 
     def start(self, rng: np.random.Generator) -> Floats:
         """A full state of positive density for a chain to start from."""
-        evaluate = self.evaluation(compiled=False)
+        evaluate = self.evaluation(INTERPRETED)
         row = np.empty(self.width)
         value, log_prior = value_column(self.dimension), log_prior_column(self.dimension)
         for _ in range(self.start_attempts):

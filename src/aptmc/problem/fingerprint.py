@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from aptmc.compiled import at_speed, is_compiled
+from aptmc.compiled import is_compiled, source_of
 
 # What a problem has beside what defines it.
-INCIDENTAL = {"compiled_moves", "is_compiled"}
+INCIDENTAL = {"compiled_moves", "target"}
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 DIGITS = 16
 DEEPEST = 20
@@ -53,7 +53,7 @@ def python_version() -> str:
 
 def _add(total: Any, value: Any, seen: set[int], depth: int) -> None:
     """Add a value to a checksum. What is not known counts by its kind alone."""
-    value = at_speed(value, compiled=False) if is_compiled(value) else value
+    value = source_of(value) if is_compiled(value) else value
     total.update(type(value).__qualname__.encode())
     if isinstance(value, PLAIN):
         total.update(repr(value).encode())

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.checks import numbers, parameter_name
-from aptmc.compiled import Floats, compiled_like, is_compiled
+from aptmc.compiled import Floats, Target, target_of
 from aptmc.errors import InputError
 from aptmc.problem.base import check_function
 from aptmc.problem.density import (
@@ -50,7 +50,7 @@ class Power(DensityProblem):
         super().__init__(
             _names(example),
             "log_density",
-            is_compiled=is_compiled(log_density),
+            target=target_of(log_density),
             start_attempts=START_ATTEMPTS if callable(start) else 1,
         )
         self.draw_start(np.random.default_rng(0))
@@ -67,10 +67,10 @@ class Power(DensityProblem):
         """Exchanges look at the log density, weighed by beta."""
         return power_log_weight
 
-    def evaluation(self, *, compiled: bool) -> Callable[[Floats], None]:
+    def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """The log density; there is no prior."""
-        if compiled:
-            return compiled_like(evaluate_model, _evaluation(self.dimension, self.log_density))
+        if target.is_compiled:
+            return target.like(evaluate_model, _evaluation(self.dimension, self.log_density))
 
         def log_density_at(theta: Floats) -> float:
             return checked_call(self.log_density, self.function_name, theta, self.describe(theta))

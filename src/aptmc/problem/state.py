@@ -16,15 +16,13 @@ from typing import Annotated
 
 from aptmc.compiled import Floats, Generator, inlined, pointer_to
 
-# Places in `info`.
-ACCEPTED = 0  # how many of the local steps were accepted
+# Places in `info`. The kernel's own statistics follow, in the order of their names.
+STATUS = 0
 WORK = 1  # how much was computed, in the kernel's own unit
-STATUS = 2
-SIMULATIONS = 3  # how many there were, if the problem has a simulator
-FAILURES = 4  # how many of them failed and were counted as misses
-HOLD_TIME = 5  # how long it took, as whoever measures it fills in
-PROCESSOR = 6  # who computed it, likewise
-INFO_LENGTH = 7
+ACCEPTED = 2  # how many of the local steps were accepted
+HOLD_TIME = 3  # how long it took, as whoever measures it fills in
+PROCESSOR = 4  # who computed it, likewise
+OWN = 5  # where the kernel's own begin
 
 # The value of info[STATUS], which is otherwise 0, when a user's function gave what it must not;
 # `outcome` then holds the parameters.
@@ -50,6 +48,17 @@ def move_model(
     level: float, tuning: Floats, state: Floats, rng: Generator, outcome: Floats, info: Floats
 ) -> None:
     """Move a chain from `state` to `outcome`."""
+    raise NotImplementedError("a model of the signature, not to be called")
+
+
+def step_model(
+    level: float, tuning: Floats, here: Floats, rng: Generator, there: Floats, info: Floats
+) -> bool:
+    """One local step of a move from `here`: whether the chain goes `there`.
+
+    `tuning` is the kernel's row of numbers for the rung. What is computed anew of the present
+    state may be written to `here`. When info[STATUS] is set, `there` holds the parameters to blame.
+    """
     raise NotImplementedError("a model of the signature, not to be called")
 
 

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from aptmc.compiled import Floats, compiled_like, is_compiled
+from aptmc.compiled import INTERPRETED, Floats, Target, target_of
 from aptmc.errors import InputError
 from aptmc.problem.base import check_function, density_model
 from aptmc.problem.density import DensityProblem, checked_call, evaluate_model
@@ -35,6 +35,7 @@ class Tempered(DensityProblem):
     value_name = "log_likelihood"
     ladder_kind = "powers"
     has_evidence = True
+    reference_level = 0.0
 
     def __init__(self, log_likelihood: Callable[[Floats], Any], prior: Prior) -> None:
         check_function(log_likelihood, "log_likelihood")
@@ -45,8 +46,18 @@ class Tempered(DensityProblem):
         super().__init__(
             prior.names,
             "log_likelihood",
-            is_compiled=is_compiled(log_likelihood) and prior.is_compiled,
+            target=target_of(log_likelihood) if prior.is_compiled else INTERPRETED,
         )
+
+    @property
+    def reference(self) -> Prior:
+        """The prior."""
+        return self.prior
+
+    @property
+    def support(self) -> tuple[Floats, Floats]:
+        """The prior's."""
+        return self.prior.support
 
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any powers will do; power 0 is the prior."""
@@ -55,16 +66,16 @@ class Tempered(DensityProblem):
         """Exchanges look at the log likelihood, weighed by beta."""
         return power_log_weight
 
-    def evaluation(self, *, compiled: bool) -> Callable[[Floats], None]:
+    def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """Prior first; the likelihood is not computed where the prior is zero."""
-        if compiled:
+        if target.is_compiled:
             families, parameters = self.prior.families, self.prior.parameters
 
             def log_prior_at(theta: Floats) -> float:
                 return log_density(theta, families, parameters)
 
-            log_prior_at = compiled_like(density_model, log_prior_at)
-            return compiled_like(
+            log_prior_at = target.like(density_model, log_prior_at)
+            return target.like(
                 evaluate_model, _evaluation(self.dimension, log_prior_at, self.log_likelihood)
             )
 

@@ -80,7 +80,7 @@ class Watch:
                 draws=0,
                 effective=math.nan,
                 moves=sum(part.completions for part in rounds),
-                levels=() if tuner is None else tuner.levels,
+                levels=() if tuner is None else tuner.found.levels,
                 swap_rates=rounds[-1].swap_rates if rounds else np.empty(0),
                 round=1 if tuner is None else min(tuner.epoch + 1, tuner.count),
                 rounds=1 if tuner is None else tuner.count,

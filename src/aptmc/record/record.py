@@ -24,7 +24,7 @@ from aptmc.compiled import (
     inlined,
     table_of,
 )
-from aptmc.problem.state import INFO_LENGTH
+from aptmc.problem.state import OWN
 from aptmc.record.columns import DRAW_COLUMNS, row_of
 
 LOCAL_MOVE, EXCHANGE_MOVE = 0, 1
@@ -128,7 +128,7 @@ def empty_record(
     wanted: Flags,
     rows: int,
     thin: int = 1,
-    info_length: int = INFO_LENGTH,
+    info_length: int = OWN,
 ) -> Record:
     """A record with room for `rows` draws, when replica i stands on the rung of chain i."""
     record = Record(

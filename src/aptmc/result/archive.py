@@ -26,7 +26,7 @@ KNOWN = {
         Ladder, AutoLadder,
         pools.Shared, pools.Partitioned, pools.Paired,
         schedule.Anytime, schedule.Synchronous, schedule.Uncorrected,
-        *(getattr(kernels, name) for name in kernels.__all__ if name != "Kernel"),
+        *filter(is_dataclass, (getattr(kernels, name) for name in kernels.__all__)),
         *(getattr(exchange, name) for name in exchange.__all__ if name != "Rule"),
     ]
 }  # fmt: skip

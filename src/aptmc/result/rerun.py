@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable
+from aptmc.compiled import INTERPRETED, NUMBA, Floats, FloatTable
 from aptmc.coordinator.state import Coordinator
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel
 from aptmc.keys import MOVE, Key, first_number
 from aptmc.problem import Problem
-from aptmc.problem.state import ACCEPTED, SIMULATIONS, WORK
+from aptmc.problem.state import ACCEPTED, WORK
 from aptmc.record.record import Record
 from aptmc.session.orders import Mover, Order
 from aptmc.store import Store
@@ -60,15 +60,17 @@ def rerun(settings: Settings, trace: Trace, move: Key, *, compiled: bool | None)
     before = _state_before(move, settings.seed, trace)
     rung = int(machine.rung[move.chain])
     level, tuning = float(machine.level[rung]), trace.tuning[rung]
-    mover = Mover(settings.problem, settings.kernel, settings.seed, compiled=compiled)
+    target = None if compiled is None else NUMBA if compiled else INTERPRETED
+    mover = Mover(settings.problem, settings.kernel, settings.seed, target=target)
     outcome = mover.compute(Order(move, rung, level, tuning, before))
+    place = settings.kernel.places.get("simulations")
     columns = [*settings.problem.names, settings.problem.value_name]
     return Rerun(
         rung,
         dict(zip(columns, before.tolist(), strict=False)),
         dict(zip(columns, outcome.state.tolist(), strict=False)),
         accepted=int(outcome.info[ACCEPTED]),
-        simulations=int(outcome.info[SIMULATIONS]),
+        simulations=0 if place is None else int(outcome.info[place]),
         work=float(outcome.info[WORK]),
     )
 

@@ -24,7 +24,7 @@ from aptmc.diagnostics import (
 from aptmc.errors import InputError, StopReason, StoreDamaged
 from aptmc.kernels.base import STEPS
 from aptmc.keys import Key
-from aptmc.problem.state import ACCEPTED, FAILURES, HOLD_TIME, SIMULATIONS, value_column
+from aptmc.problem.state import ACCEPTED, HOLD_TIME, OWN, WORK, value_column
 from aptmc.record.event_log import Events
 from aptmc.record.record import Record
 from aptmc.result.advice import Advice, advise, describe, vital_signs
@@ -55,6 +55,7 @@ class Run:
         tuning: FloatTable,
         warmup: WarmUp | None = None,
         first_states: FloatTable | None = None,
+        statistics: tuple[str, ...] = (),
     ) -> None:
         self.settings = settings
         self._machine = machine
@@ -64,6 +65,7 @@ class Run:
         self._tuning = tuning
         self._warmup = warmup
         self._first_states = first_states
+        self._statistics = statistics
 
     def __repr__(self) -> str:
         draws = self._kept_on_rung_0().sum()
@@ -158,14 +160,23 @@ class Run:
         return mean_per_move(self._machine, self._record, HOLD_TIME)
 
     @property
+    def statistics(self) -> dict[str, Floats]:
+        """By name and rung, what completed moves counted: work, accepted steps, and the kernel's
+        own.
+        """
+        totals = self._record.totals
+        own = {name: totals[:, OWN + i].copy() for i, name in enumerate(self._statistics)}
+        return {"work": totals[:, WORK].copy(), "accepted": totals[:, ACCEPTED].copy(), **own}
+
+    @property
     def simulations(self) -> int:
         """How many simulations completed moves took, if the problem has a simulator."""
-        return int(self._record.totals[:, SIMULATIONS].sum())
+        return int(np.sum(self.statistics.get("simulations", 0)))
 
     @property
     def failures(self) -> int:
         """How many simulations failed and were counted as misses, with on_error="reject"."""
-        return int(self._record.totals[:, FAILURES].sum())
+        return int(np.sum(self.statistics.get("failures", 0)))
 
     @property
     def swap_rates(self) -> SwapRates:

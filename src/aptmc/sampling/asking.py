@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from aptmc.backends import Backend, Processes
 from aptmc.checks import whole_number
 from aptmc.clock import duration
@@ -49,18 +51,18 @@ def asked_for(
     check_kind("pools", pools, Pools | None)
     check_kind("on", on, Backend | None)
     wanted = AutoLadder() if isinstance(ladder, str) and ladder == "auto" else ladder
-    finds_kernel = isinstance(kernel, str) and kernel == "auto"
-    if not finds_kernel:
-        check_kind("kernel", kernel, Kernel)
+    moves = problem.default_kernel() if isinstance(kernel, str) and kernel == "auto" else kernel
+    if not isinstance(moves, Kernel):
+        raise wrong_kind("kernel", moves)
     schedule = Anytime() if schedule is None else schedule
     check_kind("ladder", wanted, Ladder | AutoLadder)
     check_kind("schedule", schedule, Schedule)
-    _check_that_they_fit(problem, wanted, None if finds_kernel else kernel, schedule)
+    _check_that_they_fit(problem, wanted, moves, schedule)
 
     seconds = duration(budget)
     to_find = ToFind(
         ladder=wanted if isinstance(wanted, AutoLadder) else None,
-        kernel=finds_kernel,
+        kernel=moves if moves.learns else None,
         deadlines=schedule if schedule.wants_deadlines else None,
         pools=pools is None,
         length=_length(warmup, budget),
@@ -79,7 +81,7 @@ def asked_for(
     settings = Settings(
         problem=problem,
         ladder=wanted,  # type: ignore[arg-type]  # until it has its first guess
-        kernel=kernel,  # type: ignore[arg-type]
+        kernel=moves,
         schedule=schedule,
         pools=pools or Shared(),
         on=on,
@@ -99,15 +101,20 @@ def asked_for(
 def check_kind(name: str, value: object, kind: Any) -> None:
     """Refuse what is not of the kind that an argument must be."""
     if not isinstance(value, kind):
-        wanted = {"on": "Backend"}.get(name, name.capitalize())
-        remedy = ""
-        if name == "problem" and callable(value):
-            remedy = ": use aptmc.Tempered(log_likelihood, prior), or aptmc.Abc for a simulator"
-        raise InputError(f"{name} must be an aptmc {wanted}, got {value!r}{remedy}")
+        raise wrong_kind(name, value)
+
+
+def wrong_kind(name: str, value: object) -> InputError:
+    """The error that says what an argument must be."""
+    wanted = {"on": "Backend"}.get(name, name.capitalize())
+    remedy = ""
+    if name == "problem" and callable(value):
+        remedy = ": use aptmc.Tempered(log_likelihood, prior), or aptmc.Abc for a simulator"
+    return InputError(f"{name} must be an aptmc {wanted}, got {value!r}{remedy}")
 
 
 def _check_that_they_fit(
-    problem: Problem, ladder: Ladder | AutoLadder | Any, kernel: Any, schedule: Schedule
+    problem: Problem, ladder: Ladder | AutoLadder | Any, kernel: Kernel, schedule: Schedule
 ) -> None:
     if isinstance(ladder, Ladder):
         if ladder.kind != problem.ladder_kind:
@@ -116,8 +123,7 @@ def _check_that_they_fit(
                 f"{problem.ladder_kind}, got {ladder!r}: use aptmc.Ladder.{problem.ladder_kind}"
             )
         problem.check_levels(ladder.levels)
-        if kernel is not None:
-            kernel.tuning(problem, ladder)
+        kernel.at_first(np.ones(problem.dimension), ladder.rungs).tuning(problem, ladder)
     for rule in (schedule.exchange, schedule.within):
         if isinstance(rule, Rule) and rule.kind not in (None, problem.ladder_kind):
             raise InputError(f"{type(rule).__name__}() is for ladders of {rule.kind} only")

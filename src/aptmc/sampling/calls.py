@@ -48,7 +48,9 @@ def sample(
     :param problem: what to sample: `Tempered`, `Power`, `Abc`
     :param budget: when to stop: seconds (or units of virtual time), or words such as "10 min"
     :param ladder: the rungs, coldest first; "auto" or `Ladder.auto(...)`: found in the warm-up
-    :param kernel: how a chain moves between exchanges; "auto": found in the warm-up
+    :param kernel: how a chain moves between exchanges; "auto": the problem's own, adapted in the
+        warm-up. One that is given stays as it is, unless it wants to learn, as `RandomWalk("auto")`
+        does and one of your own that says how it is `adapted`: a warm-up is held for it
     :param schedule: when chains are exchanged: `Anytime` (the default, with deadlines that are
         found in the warm-up), `Synchronous`
     :param pools: which chains share processors: `Shared` (the default), `Partitioned`, `Paired`

@@ -96,10 +96,16 @@ def tuner_in(checkpoint: Checkpoint, problem: Problem, on: Backend, **own: Any) 
             f"{checkpoint.description['versions']['aptmc']}, which this version cannot go on with: "
             "go on with that version, or begin anew"
         )
-    asked = {name: from_json(value, name) for name, value in said["to_find"].items()}
+    own_to_find = {"kernel": own.get("kernel"), "deadlines": own.get("schedule")}
+    asked = {
+        name: stored_or_own(value, own_to_find.get(name), name)
+        for name, value in said["to_find"].items()
+    }
     tuner = Tuner(settings_in(checkpoint, problem, on, **own).found(to_find=ToFind(**asked)))
     memory = {
-        name: from_json(value, name) for name, value in said["memory"].items() if name != "rounds"
+        name: stored_or_own(value, own.get(name), name)
+        for name, value in said["memory"].items()
+        if name != "rounds"
     }
     rounds = [_round_from_json(part) for part in said["memory"]["rounds"]]
     tuner.recall(memory | {"rounds": rounds})

@@ -8,13 +8,20 @@ from pathlib import Path
 
 from aptmc.errors import InputError
 from aptmc.problem import Problem
+from aptmc.problem.state import OWN
 from aptmc.result.archive import StoredBackend, StoredProblem, differences, from_json
 from aptmc.result.run import Run
-from aptmc.sampling.checkpoint import layout_in, settings_in, usage_in, warmup_in
+from aptmc.sampling.checkpoint import (
+    layout_in,
+    session_snapshot,
+    settings_in,
+    usage_in,
+    warmup_in,
+)
 from aptmc.sampling.own_parts import is_foreign, without_foreign
 from aptmc.schedule import StoredSchedule
 from aptmc.session.build import build_machine, build_record
-from aptmc.session.snapshot import restore_tables
+from aptmc.session.snapshot import restore_tables, statistics_in, with_own_places
 from aptmc.settings import Settings
 from aptmc.store import Checkpoint, DiskStore
 
@@ -83,12 +90,16 @@ def stored_run(store: DiskStore, checkpoint: Checkpoint) -> Run:
     machine = build_machine(
         plan, settings.ladder, layout, dimension, store.width, int(said["epoch"])
     )
-    record = build_record(settings.ladder, layout, store.width, settings.keep, 0, settings.thin)
+    statistics = statistics_in(said["session"])
+    record = build_record(
+        settings.ladder, layout, store.width, settings.keep, 0, settings.thin, OWN + len(statistics)
+    )
     if "tuner" not in said:  # draws of the warm-up are none of the posterior
-        restore_tables(machine, record, arrays)
+        saved = with_own_places(session_snapshot(checkpoint), statistics)
+        restore_tables(machine, record, saved.arrays)
     return Run(
         settings, machine, record, store, usage_in(checkpoint), arrays["tuning"],
-        warmup_in(store, said), arrays.get("first_states"),
+        warmup_in(store, said), arrays.get("first_states"), statistics,
     )  # fmt: skip
 
 

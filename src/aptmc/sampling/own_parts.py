@@ -10,7 +10,7 @@ from aptmc.result.archive import from_json
 
 def stored_or_own(said: Any, given: Any, name: str) -> Any:
     """A setting as it was stored; the parts that are the user's own, and only they, as given."""
-    if given is None:
+    if given is None or said is None:
         return from_json(said, name)
     if is_foreign(said):
         return given

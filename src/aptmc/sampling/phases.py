@@ -152,6 +152,7 @@ class Phases:
             session.tuning,
             self.warmup,
             session.progress.first_states,
+            session.kernel.statistics,
         )
 
     def so_far(self, usage: Usage) -> Run:

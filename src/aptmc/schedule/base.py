@@ -26,7 +26,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self, dataclass_transfo
 
 import numpy as np
 
-from aptmc.compiled import Generator, at_speed, compiled, pointer_to
+from aptmc.compiled import Generator, compiled, pointer_to, source_of
 from aptmc.errors import InputError
 from aptmc.exchange import NeighbouringRungs, Reassignment, Rule
 from aptmc.exchange.settings import as_dataclass, bound, settings_of
@@ -206,7 +206,7 @@ class Schedule(ABC):
     def _first_deadline(self, rng: np.random.Generator) -> float:
         settings = self.settings
         if isinstance(settings, Settings):
-            function: Any = at_speed(type(self).next_deadline, compiled=False)
+            function: Any = source_of(type(self).next_deadline)
         else:
             function, settings = self.functions()[0], Settings()
         return float(function(0, 0.0, math.inf, rng, settings))

@@ -52,7 +52,9 @@ def build_session(
         problem=problem,
         kernel=kernel,
         machine=machine,
-        record=build_record(ladder, layout, problem.width, settings.keep, rows, settings.thin),
+        record=build_record(
+            ladder, layout, problem.width, settings.keep, rows, settings.thin, kernel.info_length
+        ),
         log=empty_log(RECORD_ROWS + 4 * layout.served.size if settings.log_events else 0),
         served=layout.served,
         tuning=kernel.tuning(problem, ladder),
@@ -76,9 +78,9 @@ def build_machine(
 
 
 def build_record(
-    ladder: Ladder, layout: Layout, width: int, keep: str, rows: int, thin: int
+    ladder: Ladder, layout: Layout, width: int, keep: str, rows: int, thin: int, info_length: int
 ) -> Record:
     """An empty record."""
     chains = layout.rung.size
     wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
-    return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin)
+    return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin, info_length)

@@ -9,19 +9,17 @@ import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
-from aptmc.kernels import Kernel, OneHit
-from aptmc.kernels.one_hit import CAP
+from aptmc.kernels import Kernel
+from aptmc.kernels.base import STEPS
 from aptmc.keys import START, Key
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
-from aptmc.problem import Abc, Problem
-from aptmc.problem.density import DensityProblem
-from aptmc.problem.state import SIMULATIONS, value_column
-from aptmc.session.orders import ComputeAll, Mover, Order
+from aptmc.problem import Problem
+from aptmc.problem.state import value_column
+from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 
 SCOUTS = 16
 DESCENTS = 10
-START_CAP = 20.0
 
 
 def first_states(
@@ -37,15 +35,13 @@ def first_states(
     :param compute_all: who computes; this process, one move after the other, if nobody is named
     """
     compute_all = compute_all or Mover(problem, kernel, seed).compute_all
-    tuning = kernel.tuning(problem, ladder)
-    if isinstance(problem, Abc):
-        search = _Search(problem, ladder, kernel, tuning, seed, compute_all)
+    if problem.needs_search:
+        search = _Search(problem, ladder, kernel, seed, compute_all)
         found = search.states_by_rung(int(layout.rung.min()))
         # Chains of a rung share out what was found for it.
         turns = [iter(states * layout.rung.size) for states in found]
         return np.array([next(turns[rung]) for rung in layout.rung])
-    if not isinstance(problem, DensityProblem):
-        raise InputError(f"no way is known to start a problem of kind {type(problem).__name__}")
+    tuning = kernel.tuning(problem, ladder)
     nothing = np.full(problem.width, np.nan)
     states = np.empty((layout.rung.size, problem.width))
     wanting = list(enumerate(layout.rung.tolist()))
@@ -76,19 +72,16 @@ class _Search:
 
     def __init__(
         self,
-        problem: Abc,
+        problem: Problem,
         ladder: Ladder,
         kernel: Kernel,
-        tuning: FloatTable,
         seed: int,
         compute_all: ComputeAll,
     ) -> None:
         self.problem, self.ladder, self.seed = problem, ladder, seed
         self.compute_all = compute_all
-        self.tuning = tuning
-        if isinstance(kernel, OneHit):
-            # A long race is of no use here, where any state within the tolerance will do.
-            self.tuning[:, CAP] = np.minimum(self.tuning[:, CAP], START_CAP)
+        self.tuning = kernel.search_tuning(problem, ladder)
+        self.counted = kernel.places.get("simulations")
         self.value = value_column(problem.dimension)
         self.number, self.simulations = 0, 0.0
         self.smallest: list[float] = []
@@ -140,9 +133,14 @@ class _Search:
                 continue
             scouts[place], distance = outcome.state, float(outcome.state[self.value])
             # A step that the prior refuses counts as one, or the search might never end.
-            self.simulations += max(outcome.info[SIMULATIONS], 1.0)
+            self.simulations += max(self.simulations_of(outcome, rung), 1.0)
             if distance >= 0.0:
                 self.smallest = sorted({*self.smallest, distance})[:5]
+
+    def simulations_of(self, outcome: Outcome, rung: int) -> float:
+        """How many a move took; one for each step, of a kernel that does not count them."""
+        counted = self.tuning[rung, STEPS] if self.counted is None else outcome.info[self.counted]
+        return float(counted)
 
     def out_of_reach(self) -> str:
         """What to tell the user."""

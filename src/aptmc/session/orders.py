@@ -12,13 +12,22 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from aptmc.compiled import Floats, ready
+from aptmc.compiled import (
+    INTERPRETED,
+    Floats,
+    FloatTable,
+    Generator,
+    Integers,
+    IntegerTable,
+    Target,
+    compiled,
+    ready,
+)
 from aptmc.errors import MoveFailed
 from aptmc.kernels import Kernel
-from aptmc.keys import START, Key, open_streams, rewind
+from aptmc.keys import START, Dial, Key, open_streams, rewind
 from aptmc.problem import Problem
-from aptmc.problem.density import DensityProblem
-from aptmc.problem.state import INFO_LENGTH, STATUS
+from aptmc.problem.state import STATUS, Move
 
 
 class Order(NamedTuple):
@@ -47,25 +56,26 @@ class Mover:
     """Computes moves of one problem in this process."""
 
     def __init__(
-        self, problem: Problem, kernel: Kernel, seed: int, *, compiled: bool | None = None
+        self, problem: Problem, kernel: Kernel, seed: int, *, target: Target | None = None
     ) -> None:
-        """Prepare to compute; compiled by default if the problem is."""
-        self.compiled = problem.is_compiled if compiled is None else compiled
+        """Prepare to compute: as the problem is, by default, and the kernel can be."""
+        self.target = target or (problem.target if kernel.compiles else INTERPRETED)
         self.problem = problem
         self.kernel = kernel
+        self.info_length = kernel.info_length
         self.seed = seed
         self.streams = open_streams(seed)
 
     @cached_property
     def move(self) -> Callable[..., None]:
         """The move function, compiled when it is first used if the problem is."""
-        return ready(self.kernel.move(self.problem, compiled=self.compiled))
+        return ready(self.kernel.move(self.problem, self.target))
 
     def compute(self, order: Order) -> Outcome:
         """The outcome of an order, or MoveFailed with all that is needed to compute it again."""
-        if order.key.purpose == START and isinstance(self.problem, DensityProblem):
-            return self._start(order, self.problem)
-        outcome = Outcome(np.empty_like(order.state), np.empty(INFO_LENGTH))
+        if self._is_start(order):
+            return self._start(order)
+        outcome = Outcome(np.empty_like(order.state), np.empty(self.info_length))
         move = self.move
         _, chain, number, purpose = order.key
         rewind(self.streams.dial, purpose, chain, number)
@@ -81,8 +91,26 @@ class Mover:
         return outcome
 
     def compute_all(self, orders: list[Order]) -> list[Outcome | None]:
-        """Several orders, one after the other."""
-        return [self.compute(order) for order in orders]
+        """Several orders, one after the other: by one call of compiled code, if there is some."""
+        if len(orders) < 2 or not self.target.is_compiled or any(map(self._is_start, orders)):
+            return [self.compute(order) for order in orders]
+        states = np.array([order.state for order in orders])
+        outcomes, infos = np.empty_like(states), np.empty((len(orders), self.info_length))
+        at_work = np.zeros(1, np.int64)
+        move, error = self.move, None
+        try:
+            done = move_all(
+                move, self.streams.dial, self.streams.generator,
+                np.array([order.key[1:] for order in orders], np.int64),
+                np.array([order.level for order in orders]),
+                np.array([order.tuning for order in orders]),
+                states, outcomes, infos, at_work,
+            )  # fmt: skip
+        except Exception as raised:
+            done, error = False, raised
+        if not done:
+            raise self.failure(orders[int(at_work[0])], error)
+        return list(map(Outcome, outcomes, infos))
 
     def failure(self, order: Order, error: Exception | None = None) -> MoveFailed:
         """The error that explains why an order cannot be computed.
@@ -98,8 +126,8 @@ class Mover:
         return failure.located(order.rung, order.key)
 
     def _fail_again(self, order: Order) -> MoveFailed | None:
-        outcome = Outcome(order.state.copy(), np.zeros(INFO_LENGTH))
-        move = self.kernel.move(self.problem, compiled=False)
+        outcome = Outcome(order.state.copy(), np.zeros(self.info_length))
+        move = self.kernel.move(self.problem, INTERPRETED)
         rng = order.key.generator()
         try:
             move(order.level, order.tuning, order.state, rng, outcome.state, outcome.info)
@@ -108,8 +136,40 @@ class Mover:
             return failure
         return None
 
-    def _start(self, order: Order, problem: DensityProblem) -> Outcome:
+    def _is_start(self, order: Order) -> bool:
+        return order.key.purpose == START and not self.problem.needs_search
+
+    def _start(self, order: Order) -> Outcome:
+        nothing = np.zeros(self.info_length)
         try:
-            return Outcome(problem.start(order.key.generator()), np.zeros(INFO_LENGTH))
+            return Outcome(self.problem.start(order.key.generator()), nothing)
         except MoveFailed as failure:
             raise failure.located(order.rung, order.key) from failure.__cause__
+
+
+@compiled
+def move_all(
+    move: Move,
+    dial: Dial,
+    rng: Generator,
+    keys: IntegerTable,
+    levels: Floats,
+    tuning: FloatTable,
+    states: FloatTable,
+    outcomes: FloatTable,
+    infos: FloatTable,
+    at_work: Integers,
+) -> bool:
+    """Compute moves, each with its own key; False if one gave what it must not.
+
+    :param keys: chain, number and purpose of each
+    :param at_work: one number: which of them is being computed
+    """
+    for place in range(levels.shape[0]):
+        at_work[0] = place
+        rewind(dial, keys[place, 2], keys[place, 0], keys[place, 1])
+        info = infos[place]
+        move(levels[place], tuning[place], states[place], rng, outcomes[place], info)
+        if info[STATUS] != 0.0:
+            return False
+    return True

@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.coordinator.state import Coordinator
+from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS
+from aptmc.problem.state import OWN
 from aptmc.record.record import NOBODY, Record, without_rows
 from aptmc.session.flight import Flight, empty_flight
 from aptmc.session.session import Session
@@ -30,6 +32,11 @@ MACHINE = (
 IN_FLIGHT = ("started_from", "processor", "since")  # of chains in flight, those taken first first
 FLIGHT = ("speed", "chain", "finish", "busy", "now", "standing", "outcome", "info")
 RECORD = ("seen", "totals", "attempts", "swaps", "met", "chance", "last_end", "round_trips")
+
+# Where `info` had what in stores of before kernels named their statistics.
+FIXED_BEFORE_NAMES = [2, 1, 0, 5, 6]  # in the order of now
+PLACES_BEFORE_NAMES = {"simulations": 3, "failures": 4}
+BEFORE_NAMES = tuple(PLACES_BEFORE_NAMES)
 
 
 class Snapshot(NamedTuple):
@@ -47,6 +54,7 @@ def snapshot(session: Session) -> Snapshot:
         "exchange_seconds": progress.exchange_seconds,
         "has_states": progress.has_states,
         "ahead": None if progress.units is None else progress.units.ahead,
+        "statistics": list(session.kernel.statistics),
     }
     arrays: Arrays = {f"machine/{name}": getattr(session.machine, name) for name in MACHINE}
     arrays |= {f"record/{name}": getattr(session.record, name) for name in RECORD}
@@ -70,7 +78,7 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
     :param same_flight: in virtual time, moves in flight end when they would have ended; otherwise
         they are issued again
     """
-    notes, arrays = saved
+    notes, arrays = with_own_places(saved, session.kernel.statistics)
     restore_tables(session.machine, session.record, arrays, float(notes["elapsed"]))
     session.tuning[...] = arrays["tuning"]
     progress = session.progress
@@ -85,6 +93,31 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
         progress.units = Units(session.tuning[:, STEPS].astype(np.int64), 0)
     if same_flight and "flight/chain" in arrays:
         progress.flight = _flight(session, arrays)
+
+
+def statistics_in(notes: dict[str, Any]) -> tuple[str, ...]:
+    """The names of what the kernel of a stored session counted."""
+    return tuple(notes.get("statistics", BEFORE_NAMES))
+
+
+def with_own_places(saved: Snapshot, statistics: tuple[str, ...]) -> Snapshot:
+    """A snapshot of before statistics had names, with them where they are now."""
+    if "statistics" in saved.notes:
+        if statistics_in(saved.notes) != statistics:
+            raise InputError(
+                f"the kernel's statistics are {statistics}, those of the stored one were "
+                f"{statistics_in(saved.notes)}: give the kernel with which the run began"
+            )
+        return saved
+    arrays = dict(saved.arrays)
+    for name in {"record/totals", "flight/info"} & arrays.keys():
+        now = np.zeros((len(arrays[name]), OWN + len(statistics)))
+        now[:, :OWN] = arrays[name][:, FIXED_BEFORE_NAMES]
+        for place, statistic in enumerate(statistics, OWN):
+            if statistic in PLACES_BEFORE_NAMES:
+                now[:, place] = arrays[name][:, PLACES_BEFORE_NAMES[statistic]]
+        arrays[name] = now
+    return Snapshot(saved.notes, arrays)
 
 
 def restore_tables(

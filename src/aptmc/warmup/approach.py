@@ -1,4 +1,4 @@
-"""How settings are found depends on the kind of ladder: what each kind has to know."""
+"""How ladders are found depends on their kind: what each kind has to know."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable, FloatTables
-from aptmc.kernels import Kernel
+from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.ladder import AutoLadder, Ladder
-from aptmc.problem.prior.prior import Prior
+from aptmc.problem import Problem
 from aptmc.store import Draws
 
-FEWEST_DRAWS = 8  # of a rung, before anything is learnt from them
-PRIOR_DRAWS = 1000
 
-
-class Seen(NamedTuple):
-    """What a round has shown."""
+class RoundDraws(NamedTuple):
+    """What a round has drawn."""
 
     levels: tuple[float, ...]  # of its ladder
     rows: list[FloatTable]  # by rung: states that its chains came to
@@ -33,6 +29,9 @@ class Approach(ABC):
     remembers: tuple[str, ...] = ()  # attributes that rounds hand on to later ones
 
     @abstractmethod
+    def __init__(self, problem: Problem) -> None: ...
+
+    @abstractmethod
     def first_levels(self) -> tuple[float, ...]:
         """The ladder of the first round."""
 
@@ -41,26 +40,11 @@ class Approach(ABC):
         """A ladder of this kind."""
 
     @abstractmethod
-    def first_covariance(self, rng: np.random.Generator) -> FloatTable:
-        """Of proposals, before anything is known."""
-
-    @abstractmethod
-    def kernel(self, covariances: FloatTables, scales: Floats) -> Kernel:
-        """The kernel for rungs with these covariances and scales of proposals."""
-
-    @abstractmethod
-    def tuned_acceptance(self, accepted: Floats) -> Floats | None:
-        """By rung, the acceptance that should be brought to its best by the size of steps, if any.
-
-        :param accepted: the share of all local steps that were accepted
-        """
-
-    @abstractmethod
     def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:
         """How often neighbours would swap, from draws of all rungs."""
 
     @abstractmethod
-    def respaced(self, wish: AutoLadder, seen: Seen, rates: Floats) -> tuple[float, ...]:
+    def respaced(self, wish: AutoLadder, drawn: RoundDraws, rates: Floats) -> tuple[float, ...]:
         """The levels of the next round."""
 
     @abstractmethod
@@ -71,15 +55,12 @@ class Approach(ABC):
         """
 
 
-def spread_of_prior(prior: Prior, rng: np.random.Generator) -> FloatTable:
-    """A diagonal covariance as wide as the prior."""
-    draws = prior.draw(rng, PRIOR_DRAWS)
-    # Heavy tails have no variance; quartiles they have.
-    low, high = np.quantile(draws, [0.25, 0.75], axis=0)
-    return np.diag(np.maximum((high - low) / 1.349, 1e-300) ** 2)
-
-
 def scale_of(levels: Floats) -> Floats:
     """Levels on a scale on which their distances mean something."""
     with np.errstate(divide="ignore"):
         return np.log(np.clip(levels, 1e-6, 1e300))
+
+
+def nearest(levels: Floats, new_levels: Floats) -> Integers:
+    """For each of the new levels, which of the old ones is nearest."""
+    return np.asarray(np.abs(np.subtract.outer(new_levels, levels)).argmin(axis=1))

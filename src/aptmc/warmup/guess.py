@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
-from aptmc.errors import InputError
+from aptmc.compiled import Floats
+from aptmc.kernels import Kernel
 from aptmc.keys import WARMUP, Key
 from aptmc.pools import Pools, Shared
-from aptmc.problem import Abc, Problem
-from aptmc.problem.density import DensityProblem
+from aptmc.problem import Problem
 from aptmc.schedule import Schedule
 from aptmc.settings import Settings
-from aptmc.warmup import proposals
 from aptmc.warmup.approach import Approach
 from aptmc.warmup.powers import PowersApproach
 from aptmc.warmup.tolerances import TolerancesApproach
@@ -22,6 +22,10 @@ ROUNDS = 10
 SHARE = 0.25  # of the budget
 JITTER = 0.5
 DEADLINES_AT_FIRST = 20.0  # in the first round
+APPROACHES: Mapping[str, type[Approach]] = {
+    "powers": PowersApproach,
+    "tolerances": TolerancesApproach,
+}
 
 
 def first_guess(settings: Settings) -> Settings:
@@ -29,16 +33,11 @@ def first_guess(settings: Settings) -> Settings:
     to_find = settings.to_find
     if not to_find.needs_warmup:
         return settings
-    approach = approach_to(settings.problem)
     if to_find.ladder is not None:
+        approach = approach_to(settings.problem)
         settings = settings.found(ladder=approach.ladder(approach.first_levels()))
-    if to_find.kernel:
-        covariance = approach.first_covariance(Key(settings.seed, 0, 0, WARMUP).generator())
-        rungs = settings.ladder.rungs
-        scales = np.full(rungs, proposals.usual_scale(settings.problem.dimension))
-        settings = settings.found(
-            kernel=approach.kernel(np.tile(covariance, (rungs, 1, 1)), scales)
-        )
+    if to_find.kernel is not None:
+        settings = settings.found(kernel=first_kernel(settings, to_find.kernel).frozen())
     if to_find.deadlines is not None:
         every = first_deadlines(settings)
         settings = settings.found(schedule=with_deadlines(to_find.deadlines, every, 0.0))
@@ -49,14 +48,21 @@ def first_guess(settings: Settings) -> Settings:
 
 def approach_to(problem: Problem) -> Approach:
     """How settings are found on the kind of ladder that a problem stands on."""
-    if isinstance(problem, Abc):
-        return TolerancesApproach(problem)
-    if isinstance(problem, DensityProblem):
-        return PowersApproach(problem)
-    raise InputError(
-        f"no way is known to find the settings of a problem of kind {type(problem).__name__}: "
-        "give ladder, kernel and the time between deadlines"
-    )
+    return APPROACHES[problem.ladder_kind](problem)
+
+
+def first_kernel(settings: Settings, kernel: Kernel) -> Kernel:
+    """A kernel that learns, before it has seen anything."""
+    return kernel.at_first(first_spread(settings), settings.ladder.rungs)
+
+
+def first_spread(settings: Settings) -> Floats:
+    """About the standard deviations of the parameters: those of the reference, if there is one."""
+    problem = settings.problem
+    if problem.reference is None:
+        return np.ones(problem.dimension)
+    spread: Floats = problem.reference.spread(Key(settings.seed, 0, 0, WARMUP).generator())
+    return spread
 
 
 def first_deadlines(settings: Settings) -> float:

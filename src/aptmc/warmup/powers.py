@@ -7,59 +7,33 @@ from typing import final
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable, FloatTables
+from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
-from aptmc.kernels import Kernel, Mixture, RandomWalk, Slice
 from aptmc.ladder import AutoLadder, Ladder
-from aptmc.problem import Tempered
-from aptmc.problem.density import DensityProblem
+from aptmc.problem import Problem
 from aptmc.problem.state import value_column
 from aptmc.warmup import power_ladders
-from aptmc.warmup.approach import Approach, Seen, scale_of, spread_of_prior
+from aptmc.warmup.approach import Approach, RoundDraws, scale_of
 
 FIRST_POWERS = (1.0, 0.25, 0.06, 0.015, 0.004, 0.001, 0.0)
 FIRST_POWERS_OF_DENSITY = (1.0, 0.6, 0.35, 0.2, 0.12, 0.07, 0.04)
-SPREAD = 1.0
-# Measured: docs/tuning.md. A slice takes about five evaluations, so that half of them are for one.
-SHARE_OF_SLICES = 0.2
-LENGTH_OF_SLICES = 5.0  # in standard deviations
 
 
 @final
 class PowersApproach(Approach):
     """For problems with a likelihood or a density."""
 
-    def __init__(self, problem: DensityProblem) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.column = value_column(problem.dimension)
 
     def first_levels(self) -> tuple[float, ...]:
         """Down to the prior; without one, to where most densities are flat enough."""
-        has_prior = isinstance(self.problem, Tempered)
-        return FIRST_POWERS if has_prior else FIRST_POWERS_OF_DENSITY
+        return FIRST_POWERS_OF_DENSITY if self.problem.reference is None else FIRST_POWERS
 
     def ladder(self, levels: tuple[float, ...]) -> Ladder:
         """Of powers."""
         return Ladder(levels, kind="powers")
-
-    def first_covariance(self, rng: np.random.Generator) -> FloatTable:
-        """The prior's, if there is one."""
-        if isinstance(self.problem, Tempered):
-            return spread_of_prior(self.problem.prior, rng)
-        return np.eye(self.problem.dimension)
-
-    def kernel(self, covariances: FloatTables, scales: Floats) -> Kernel:
-        """A random walk with steps of many sizes, and now and then a slice.
-
-        Where one covariance fits nowhere, as in a funnel, slices find the size that fits; elsewhere
-        they cost more than they are worth.
-        """
-        walk = RandomWalk(covariance=covariances * (scales**2)[:, None, None], spread=SPREAD)
-        return Mixture(walk, Slice(covariance=covariances * LENGTH_OF_SLICES**2), SHARE_OF_SLICES)
-
-    def tuned_acceptance(self, accepted: Floats) -> Floats | None:
-        """That of the random walk; slices are always accepted."""
-        return (accepted - SHARE_OF_SLICES) / (1.0 - SHARE_OF_SLICES)
 
     def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:
         """From the log likelihoods of all pairs of draws."""
@@ -70,10 +44,10 @@ class PowersApproach(Approach):
         ]
         return np.array(rates, dtype=float)
 
-    def respaced(self, wish: AutoLadder, seen: Seen, rates: Floats) -> tuple[float, ...]:
+    def respaced(self, wish: AutoLadder, drawn: RoundDraws, rates: Floats) -> tuple[float, ...]:
         """Between the same ends."""
         fewest, most = wish.range
-        levels = np.array(seen.levels)
+        levels = np.array(drawn.levels)
         return power_ladders.respaced(levels, rates, wish.swap_rate, fewest=fewest, most=most)
 
     def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:

@@ -7,15 +7,15 @@ from typing import final
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable, FloatTables
+from aptmc.compiled import Floats, FloatTable
 from aptmc.diagnostics import effective_sample_size
 from aptmc.errors import InputError
-from aptmc.kernels import Kernel, OneHit
+from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.ladder import AutoLadder, Ladder
-from aptmc.problem import Abc
+from aptmc.problem import Problem
 from aptmc.problem.state import value_column
 from aptmc.warmup import tolerance_ladders
-from aptmc.warmup.approach import FEWEST_DRAWS, Approach, Seen, spread_of_prior
+from aptmc.warmup.approach import Approach, RoundDraws
 
 ROUNDS_REMEMBERED = 3
 # Autocorrelation makes chains that hand their states to one another look better than they are.
@@ -28,7 +28,7 @@ class TolerancesApproach(Approach):
 
     remembers = ("curves", "yields")
 
-    def __init__(self, problem: Abc) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.column = value_column(problem.dimension)
         self.curves: list[tuple[Floats, Floats]] = []  # by round: the mass within tolerances
@@ -42,18 +42,6 @@ class TolerancesApproach(Approach):
         """Of tolerances."""
         return Ladder(levels, kind="tolerances")
 
-    def first_covariance(self, rng: np.random.Generator) -> FloatTable:
-        """The prior's."""
-        return spread_of_prior(self.problem.prior, rng)
-
-    def kernel(self, covariances: FloatTables, scales: Floats) -> Kernel:
-        """One simulation for each step that the prior allows."""
-        return OneHit(covariance=covariances * (scales**2)[:, None, None])
-
-    def tuned_acceptance(self, accepted: Floats) -> Floats | None:
-        """None: a step can be no more acceptable than simulations hit, whatever its size."""
-        return None
-
     def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:
         """The share of a rung's draws within the next tolerance."""
         rates = np.full(len(rows) - 1, math.nan)
@@ -63,21 +51,21 @@ class TolerancesApproach(Approach):
                 rates[rung] = within / len(warmer)
         return rates
 
-    def respaced(self, wish: AutoLadder, seen: Seen, rates: Floats) -> tuple[float, ...]:
-        """From the prior down to what is wanted, or can be afforded, and was seen."""
+    def respaced(self, wish: AutoLadder, drawn: RoundDraws, rates: Floats) -> tuple[float, ...]:
+        """From the prior down to what is wanted, or can be afforded, and was drawn."""
         fewest, most = wish.range
-        values = [table[:, self.column] for table in seen.rows]
-        self.curves.append(tolerance_ladders.mass_curve(np.array(seen.levels), values))
+        values = [table[:, self.column] for table in drawn.rows]
+        self.curves.append(tolerance_ladders.mass_curve(np.array(drawn.levels), values))
         curve = tolerance_ladders.averaged(self.curves[-ROUNDS_REMEMBERED:])
-        coldest = self._coldest(wish, curve, seen)
+        coldest = self._coldest(wish, curve, drawn)
         return tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
 
-    def _coldest(self, wish: AutoLadder, curve: tuple[Floats, Floats], seen: Seen) -> float:
+    def _coldest(self, wish: AutoLadder, curve: tuple[Floats, Floats], drawn: RoundDraws) -> float:
         reach = float(curve[0].min())  # no further than draws have been seen
         if wish.coldest is not None:
             return max(wish.coldest, reach)
-        present = seen.levels[0]
-        series = [draws.state for draws in seen.cold if len(draws.state) >= FEWEST_DRAWS]
+        present = drawn.levels[0]
+        series = [draws.state for draws in drawn.cold if len(draws.state) >= FEWEST_DRAWS]
         if not series or math.isinf(present):
             return reach
         effective = min(
@@ -87,12 +75,12 @@ class TolerancesApproach(Approach):
         distinct = sum(len(np.unique(state[:, 0])) for state in series)
         # The cost of an effective draw grows about as the mass within the tolerance shrinks, so
         # what is the same in all rounds is the yield: effective draws per time and mass.
-        rate = max(min(effective, distinct), 1.0) / CAUTION / seen.elapsed
+        rate = max(min(effective, distinct), 1.0) / CAUTION / drawn.elapsed
         log_mass = tolerance_ladders.log_mass_within(present, curve)
-        self.yields.append((seen.elapsed, math.log(rate) - log_mass))
+        self.yields.append((drawn.elapsed, math.log(rate) - log_mass))
         weights, log_yields = zip(*self.yields, strict=True)
         log_yield = float(np.average(log_yields, weights=weights))
-        wanted = math.log(wish.effective_draws / max(seen.sampling, 1e-300)) - log_yield
+        wanted = math.log(wish.effective_draws / max(drawn.sampling, 1e-300)) - log_yield
         return max(tolerance_ladders.tolerance_with(min(wanted, -0.1), curve), reach)
 
     def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:

@@ -114,7 +114,7 @@ class VirtualTime(LoopBackend):
         control = control or Control()
         hold: Callable[..., float] = _no_hold if self.hold is None else self.hold
         simulate: Callable[..., int] = run_until
-        if session.problem.is_compiled and is_compiled(hold):
+        if session.mover.target.is_compiled and is_compiled(hold):
             hold = _with_signature(hold)
         else:
             simulate = _plain_loop(session)

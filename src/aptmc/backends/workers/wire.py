@@ -15,7 +15,6 @@ import numpy as np
 from aptmc.compiled import Floats
 from aptmc.errors import AptmcError
 from aptmc.keys import Key
-from aptmc.problem.state import INFO_LENGTH
 from aptmc.session.orders import Order, Outcome
 
 DONE, FAILED, GREETING = 0, 1, 2
@@ -42,7 +41,7 @@ class Wire:
 
     def __init__(self, seed: int, width: int, tuning_length: int) -> None:
         self.shape = (seed, width, tuning_length)
-        self.seed, self._tuning_length = seed, tuning_length
+        self.seed, self._width, self._tuning_length = seed, width, tuning_length
         self.bytes_per_order = _ORDER.size + 8 * (tuning_length + width)
 
     def order_bytes(self, order: Order) -> bytes:
@@ -82,7 +81,7 @@ class Wire:
         rest = message[_REPLY.size :]
         if kind == FAILED:
             return Reply(key, None, cloudpickle.loads(rest), began, ended)
-        info, state = _arrays(rest, INFO_LENGTH)
+        info, state = _arrays(rest, len(rest) // _NUMBER.itemsize - self._width)
         return Reply(key, Outcome(state, info), None, began, ended)
 
 

@@ -16,6 +16,8 @@ from aptmc.problem.prior import log_densities
 from aptmc.problem.prior.draws import ATTEMPTS, draw_priors
 from aptmc.problem.prior.families import Encoded, encode, known_families, named_parameters
 
+SPREAD_DRAWS = 1000
+
 
 @final
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -116,6 +118,12 @@ class Prior:
             return log_densities.log_density(points, families, parameters)
         flat = log_densities.log_densities(points.reshape(-1, self.dimension), families, parameters)
         return flat.reshape(points.shape[:-1])
+
+    def spread(self, rng: np.random.Generator) -> Floats:
+        """About the standard deviation of each parameter, from draws."""
+        # Heavy tails have no variance; quartiles they have.
+        low, high = np.quantile(self.draw(rng, SPREAD_DRAWS), [0.25, 0.75], axis=0)
+        return np.asarray(np.maximum((high - low) / 1.349, 1e-300))
 
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Floats | FloatTable:
         """One draw, of shape (dimension,), or `size` of them, of shape (size, dimension).

@@ -1,0 +1,90 @@
+"""What proposals learn from what the rungs have seen: a covariance, and a scale for the right
+acceptance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.special import ndtri
+
+from aptmc.compiled import Floats, FloatTable, FloatTables, Integers
+from aptmc.kernels.seen import FEWEST_DRAWS, Seen
+
+# The best share of accepted steps of a random walk: in one dimension, and in many.
+BEST_IN_ONE, BEST_IN_MANY = 0.44, 0.234
+LARGEST_CHANGE = 10.0  # of a scale from one round to the next
+RIDGE = 1e-6
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """By rung: the covariance of what was seen, and how much larger steps are to be than that."""
+
+    covariances: FloatTables
+    scales: Floats
+
+    @classmethod
+    def begun(cls, spread: Floats, rungs: int, scale: float) -> Learned:
+        """Before anything was seen."""
+        return cls(np.tile(np.diag(spread**2), (rungs, 1, 1)), np.full(rungs, scale))
+
+    def after(self, seen: Seen, *, tunes_acceptance: bool) -> Learned:
+        """With what a round has seen."""
+        covariances, scales = self.covariances.copy(), self.scales.copy()
+        acceptance, dimension = seen.acceptance, covariances.shape[-1]
+        for rung, draws in enumerate(seen.states):
+            if len(draws) < FEWEST_DRAWS:
+                continue
+            covariances[rung] = covariance(draws, covariances[rung])
+            if tunes_acceptance and seen.is_moving(rung):
+                target = best_acceptance(dimension)
+                scales[rung] = better_scale(scales[rung], acceptance[rung], target)
+        return Learned(covariances, scales)
+
+    def respaced(self, nearest: Integers) -> Learned:
+        """For other rungs, what the nearest of these have learnt."""
+        return Learned(self.covariances[nearest].copy(), self.scales[nearest].copy())
+
+    @property
+    def steps(self) -> FloatTables:
+        """The covariance of steps."""
+        return np.asarray(self.covariances * (self.scales**2)[:, None, None])
+
+
+def best_acceptance(dimension: int) -> float:
+    """The share of accepted steps to aim for."""
+    return BEST_IN_MANY + (BEST_IN_ONE - BEST_IN_MANY) / dimension
+
+
+def usual_scale(dimension: int) -> float:
+    """What to multiply a target's standard deviations with."""
+    return float(2.38 / np.sqrt(dimension))
+
+
+def covariance(draws: FloatTable, before: FloatTable) -> FloatTable:
+    """The covariance of a rung's draws, drawn towards what was believed before if they are few."""
+    count, dimension = draws.shape
+    if count < 2:
+        return before
+    own = np.atleast_2d(np.cov(draws, rowvar=False))
+    spread = np.diag(np.diag(own))
+    weight = count / (count + 10.0 * dimension)
+    # Correlations need more draws than variances do.
+    mixed = weight * own + (1.0 - weight) * np.where(weight > 0.5, spread, before)
+    floor = RIDGE * np.maximum(np.diag(mixed), np.diag(before) * RIDGE)
+    return np.asarray(mixed + np.diag(np.maximum(floor, 1e-300)))
+
+
+def better_scale(scale: float, accepted: float, target: float) -> float:
+    """The scale at which a random walk would be accepted as often as wanted.
+
+    For a normal target of many dimensions the acceptance is 2 Phi(-c * scale) with some c, which
+    one measurement tells.
+    """
+    accepted = min(max(accepted, 0.005), 0.995)
+    change = float(ndtri(target / 2.0) / ndtri(accepted / 2.0))
+    return scale * min(max(change, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)

@@ -1,0 +1,165 @@
+"""A problem taken apart: what a kernel builds its step of.
+
+The parts are functions for the target that computes them. What every kernel would have to do stands
+here once: it counts evaluations and simulations, and notes values that must not be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+from aptmc.compiled import Floats, Generator, Target, compiled
+from aptmc.errors import InputError
+from aptmc.kernels.priors import prior_functions
+from aptmc.problem.base import Problem
+from aptmc.problem.state import (
+    BAD_VALUE,
+    STATUS,
+    WORK,
+    accepts,
+    log_prior_column,
+    value_column,
+)
+
+NOWHERE = -1  # the place of what a kernel does not count
+
+
+@final
+class Parts:
+    """A problem for one target, and the places in `info` of a kernel's own statistics."""
+
+    def __init__(self, problem: Problem, target: Target, places: Mapping[str, int]) -> None:
+        self.problem, self.target, self.places = problem, target, places
+        self.dimension = problem.dimension
+        # Places in a state: what exchanges look at, and the log density of the reference.
+        self.value = value_column(problem.dimension)
+        self.log_prior = log_prior_column(problem.dimension)
+        self._made: dict[str, Any] = {}
+
+    def with_places(self, places: Mapping[str, int]) -> Parts:
+        """The same for a kernel whose statistics have other places."""
+        twin = Parts(self.problem, self.target, places)
+        twin._made = self._made
+        return twin
+
+    def place(self, statistic: str) -> int:
+        """Where in `info` a step adds to one of the kernel's statistics."""
+        if statistic not in self.places:
+            raise InputError(
+                f"the kernel counts {statistic!r}, which is none of its statistics, "
+                f"{tuple(self.places)}: add it there"
+            )
+        return self.places[statistic]
+
+    @property
+    def log_weight(self) -> Callable[[float, float], float]:
+        """log_weight(level, value): how a rung weighs a state's value."""
+        return self.target.library(self.problem.log_weight())
+
+    @property
+    def accepts(self) -> Callable[[float, float], bool]:
+        """accepts(log_ratio, uniform): Metropolis' decision."""
+        return self.target.library(accepts)
+
+    @property
+    def log_prior_at(self) -> Callable[[Floats], float]:
+        """log_prior_at(theta): the log density of the reference."""
+        return self._once("reference", self._reference)[0]  # type: ignore[no-any-return]
+
+    @property
+    def evaluate(self) -> Callable[[Floats, Floats], None]:
+        """evaluate(row, info): fill in value and log prior of the parameters in a row.
+
+        One unit of work; a value that no density can have is noted in the status.
+        """
+        return self._once("evaluate", self._evaluation)  # type: ignore[no-any-return]
+
+    @property
+    def simulate(self) -> Callable[[Floats, Any, float, Floats], bool]:
+        """simulate(row, rng, tolerance, info): simulate at the parameters in a row; does it hit?
+
+        Simulations and failures are counted if these are statistics of the kernel. A failure that
+        does not count as a miss is noted in the status.
+        """
+        counted = [self.places.get(name, NOWHERE) for name in ("simulations", "failures")]
+        return self._once(f"simulate {counted}", lambda: self._simulation(*counted))  # type: ignore[no-any-return]
+
+    @property
+    def renew(self) -> Callable[[float, Any, Floats, Floats], bool]:
+        """renew(level, rng, row, info): a new state from the reference; whether one may go there.
+
+        All that a kernel has to do on a rung which is nothing but the reference.
+        """
+        problem, dimension, log_prior = self.problem, self.dimension, self.log_prior
+        if problem.reference is None:
+            return self.target.library(renew_nothing)
+        log_prior_at, draw = self._once("reference", self._reference)
+        if problem.has_simulator:
+            simulate = self.simulate
+
+            def renew(level: float, rng: Any, row: Floats, info: Floats) -> bool:
+                draw(rng, row)
+                row[log_prior] = log_prior_at(row[:dimension])
+                return simulate(row, rng, level, info)
+
+        else:
+            evaluate = self.evaluate
+
+            def renew(level: float, rng: Any, row: Floats, info: Floats) -> bool:
+                draw(rng, row)
+                evaluate(row, info)
+                return True
+
+        return self.target.helper(renew)
+
+    # --- making them --------------------------------------------------------------------------
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
+
+    def _reference(self) -> tuple[Callable[..., Any], ...]:
+        if self.problem.reference is None:
+            raise InputError(
+                f"a problem of kind {type(self.problem).__name__} has no reference to draw from"
+            )
+        return prior_functions(self.problem.reference, self.target)
+
+    def _evaluation(self) -> Callable[..., None]:
+        fill_in = self.problem.evaluation(self.target)
+        value, log_prior = self.value, self.log_prior
+
+        def evaluate(row: Floats, info: Floats) -> None:
+            fill_in(row)
+            info[WORK] += 1.0
+            if not (row[value] < math.inf and row[log_prior] < math.inf):
+                info[STATUS] = BAD_VALUE
+
+        return self.target.helper(evaluate)
+
+    def _simulation(self, simulations: int, failures: int) -> Callable[..., bool]:
+        simulate_into = self._once("simulation", lambda: self.problem.simulation(self.target))
+        value, rejects_failures = self.value, self.problem.rejects_failures
+
+        def simulate(row: Floats, rng: Any, tolerance: float, info: Floats) -> bool:
+            info[WORK] += simulate_into(row, rng, tolerance)
+            if simulations != NOWHERE:
+                info[simulations] += 1.0
+            if row[value] >= 0.0:
+                return bool(row[value] <= tolerance)
+            if not rejects_failures:
+                info[STATUS] = BAD_VALUE
+            elif failures != NOWHERE:
+                info[failures] += 1.0
+            return False
+
+        return self.target.helper(simulate)
+
+
+@compiled
+def renew_nothing(level: float, rng: Generator, row: Floats, info: Floats) -> bool:
+    """Stands in where there is no reference."""
+    return False

@@ -1,0 +1,116 @@
+"""Kernels whose steps have a covariance on each rung: given by hand, or learnt in the warm-up."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from aptmc.compiled import Floats, FloatTable, FloatTables, Integers
+from aptmc.errors import InputError
+from aptmc.kernels.base import Kernel
+from aptmc.kernels.learned import Learned
+from aptmc.kernels.proposals import Scale, proposal_factors
+from aptmc.kernels.seen import Seen
+from aptmc.ladder import Ladder
+from aptmc.problem.base import Problem
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Proposing(Kernel):
+    """A scale or a covariance, or "auto"; all that depends on them is numbers, none of it code."""
+
+    scale: Scale | Learned | None = None
+    covariance: npt.ArrayLike | None = None
+
+    # Whether the acceptance tells how large steps should be.
+    tunes_acceptance = False
+
+    def __post_init__(self) -> None:
+        if (self.scale is None) == (self.covariance is None):
+            raise InputError(
+                f"{type(self).__name__} needs either scale or covariance, got scale="
+                f"{self.scale!r} and covariance={self.covariance!r}"
+            )
+
+    @abstractmethod
+    def first_scale(self, dimension: int) -> float:
+        """How long steps are at first, in standard deviations."""
+
+    @property
+    def code(self) -> Hashable:
+        """Its kind alone: settings reach the step as numbers."""
+        return (type(self),)
+
+    @property
+    def learns(self) -> bool:
+        """If the scale is "auto"."""
+        return isinstance(self.scale, Learned) or self._is_auto
+
+    def at_first(self, spread: Floats, rungs: int) -> Self:
+        """As wide as the reference."""
+        if not self._is_auto:
+            return self
+        return replace(self, scale=Learned.begun(spread, rungs, self.first_scale(spread.size)))
+
+    def adapted(self, seen: Seen) -> Self:
+        """As wide as what was seen."""
+        if not isinstance(self.scale, Learned):
+            return self
+        learned = self.scale.after(seen, tunes_acceptance=self.tunes_acceptance)
+        return replace(self, scale=learned)
+
+    def respaced(self, nearest: Integers) -> Self:
+        """With what the nearest rungs have learnt."""
+        if not isinstance(self.scale, Learned):
+            return self
+        return replace(self, scale=self.scale.respaced(nearest))
+
+    def frozen(self) -> Self:
+        """With a covariance for each rung."""
+        if not isinstance(self.scale, Learned):
+            return self
+        return replace(self, scale=None, covariance=self.scale.steps)
+
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.scale, str) and self.scale == AUTO
+
+    def _factors(self, problem: Problem, rungs: int) -> FloatTables:
+        """By rung, the lower triangular factor that turns standard normals into steps."""
+        if self._is_auto:
+            raise InputError(
+                f'the scale of {type(self).__name__}("auto") is found in a warm-up, and there was '
+                "none: leave out warmup=0, or give a scale"
+            )
+        if isinstance(self.scale, Learned):
+            return proposal_factors(None, self.scale.steps, problem.names, rungs)
+        return proposal_factors(self.scale, self.covariance, problem.names, rungs)
+
+    def _table(self, problem: Problem, ladder: Ladder, numbers: Sequence[float]) -> FloatTable:
+        """By rung: numbers that are common to all, then the factor row by row."""
+        factors = self._factors(problem, ladder.rungs)
+        common = np.tile(np.asarray(numbers, np.float64), (ladder.rungs, 1))
+        return np.column_stack([common, factors.reshape(ladder.rungs, -1)])
+
+    def _described(self, **options: Any) -> str:
+        """As it is written in a call."""
+        scale = AUTO if isinstance(self.scale, Learned) else self.scale
+        given = {"scale": scale} if self.covariance is None else {"covariance": self.covariance}
+        said = [f"{name}={value!r}" for name, value in (given | options).items()]
+        return f"{type(self).__name__}({', '.join(said)})"
+
+
+def need_density(problem: Problem, kernel: str) -> None:
+    """Refuse a problem without a density."""
+    if not problem.has_density:
+        raise InputError(
+            f"{kernel} needs a density, got a problem of kind {type(problem).__name__}: "
+            "use aptmc.OneHit for a simulator"
+        )

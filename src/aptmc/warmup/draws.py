@@ -1,0 +1,40 @@
+"""What is looked at of the draws of a round."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aptmc.compiled import FloatTable
+from aptmc.coordinator.state import Coordinator
+from aptmc.store import Draws
+
+MOST_REMEMBERED = 500  # rows of a rung, about
+
+
+def settled(chains: list[Draws], width: int) -> FloatTable:
+    """What the later half of the moves of a rung's chains led to.
+
+    Draws of exchanges would be the same states over and over, and look like more than they are.
+    """
+    moved = [draws.state[~draws.exchanged] for draws in chains]
+    later = [states[len(states) // 2 :] for states in moved]
+    return np.concatenate(later) if later else np.empty((0, width))
+
+
+def settled_or_held(chains: list[Draws], machine: Coordinator, rung: int) -> FloatTable:
+    """The same; if nobody moved on a rung, what its chains hold must do."""
+    rows = settled(chains, machine.states.shape[1])
+    if len(rows) > 0:
+        return rows
+    held: FloatTable = machine.states[machine.replica[machine.rung == rung]]
+    return held.copy()
+
+
+def some(rows: FloatTable) -> FloatTable:
+    """Enough rows to choose states from, and not more."""
+    return rows[:: max(len(rows) // MOST_REMEMBERED, 1)].copy()
+
+
+def later_by(draws: Draws, time: float) -> Draws:
+    """The same draws on another clock."""
+    return draws._replace(time=draws.time + time)

@@ -1,0 +1,77 @@
+"""The kernels of the library, each with an error planted in it."""
+
+from __future__ import annotations
+
+import math
+
+import aptmc
+from aptmc.kernels import one_hit, random_walk
+from aptmc.kernels import slice as slice_module
+from aptmc.problem.state import accepts
+from tests.kernels.contract import KernelContract
+from tests.kernels.models import Density, Simulator
+
+DENSITY, SIMULATOR = Density(), Simulator()
+
+
+def too_lenient(log_ratio, uniform):
+    return accepts(log_ratio + 1.0, uniform)
+
+
+def too_low(rng, log_density):
+    return log_density + math.log1p(-rng.random()) - 1.0
+
+
+class TestRandomWalk(KernelContract):
+    model = DENSITY
+    kernel = aptmc.RandomWalk(1.5, spread=0.5, steps=3)
+    learning = aptmc.RandomWalk("auto")
+
+    def plant(self, monkeypatch):
+        """Accepts too often, by a factor of e."""
+        monkeypatch.setattr(random_walk, "accepts", too_lenient)
+        return self.kernel
+
+
+class TestSlice(KernelContract):
+    model = DENSITY
+    kernel = aptmc.Slice(1.0, stretches=3, steps=3)
+    learning = aptmc.Slice("auto")
+
+    def plant(self, monkeypatch):
+        """Slices at too low a height, by a factor of e."""
+        monkeypatch.setattr(slice_module, "draw_height", too_low)
+        return self.kernel
+
+
+class TestMixture(KernelContract):
+    model = DENSITY
+    kernel = aptmc.Mixture(aptmc.RandomWalk(1.5), aptmc.Slice(5.0), 0.3, steps=3)
+    learning = aptmc.Mixture(aptmc.RandomWalk("auto"), aptmc.Slice(5.0), 0.3)
+
+    def plant(self, monkeypatch):
+        """One of the two accepts too often."""
+        monkeypatch.setattr(random_walk, "accepts", too_lenient)
+        return self.kernel
+
+
+class TestMixtureOfMixtures(KernelContract):
+    model = DENSITY
+    kernel = aptmc.Mixture(TestMixture.kernel, aptmc.RandomWalk(0.5), 0.5, steps=2)
+    learning = aptmc.Mixture(TestMixture.learning, aptmc.RandomWalk("auto"), 0.5)
+
+    def plant(self, monkeypatch):
+        """All walks in it accept too often."""
+        monkeypatch.setattr(random_walk, "accepts", too_lenient)
+        return self.kernel
+
+
+class TestOneHit(KernelContract):
+    model = SIMULATOR
+    kernel = aptmc.OneHit(1.5, cap=3, steps=3)
+    learning = aptmc.OneHit("auto")
+
+    def plant(self, monkeypatch):
+        """Proposals race although the prior refuses them."""
+        monkeypatch.setattr(one_hit, "accepts", lambda log_ratio, uniform: True)
+        return self.kernel
