@@ -1,4 +1,4 @@
-"""The columns of draws and events are written once, and whoever needs them takes them from there."""
+"""The columns of draws and events are written once; whoever needs them takes them from there."""
 
 from __future__ import annotations
 
