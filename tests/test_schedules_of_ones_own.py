@@ -167,9 +167,9 @@ def test_a_stored_run_is_gone_on_with_if_the_schedule_is_given_again(tmp_path: A
     opened = aptmc.open(path)
     assert "Bursts(count=3" in repr(opened.settings.schedule)
     assert opened.summary()["x"].ess > 0.0
-    with pytest.raises(aptmc.InputError, match=r"of your own.*Bursts.*schedule=\.\.\."):
-        aptmc.resume(path, targets.problem(), budget=50)
     on = aptmc.VirtualTime(2)
+    with pytest.raises(aptmc.InputError, match=r"of your own.*Bursts.*schedule=\.\.\."):
+        aptmc.resume(path, targets.problem(), budget=50, on=on)
     again = aptmc.resume(path, targets.problem(), budget=50, on=on, schedule=schedule)
     assert np.array_equal(again.chains()[0].state, whole.chains()[0].state)
     assert aptmc.replay(path, targets.problem(), schedule=schedule).is_same

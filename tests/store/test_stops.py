@@ -79,6 +79,11 @@ def new_session(store, processors=1):
     return build_session(settings, store, layout=layout)
 
 
+def set_ages(saved: Snapshot, ages) -> None:
+    """For how long the moves in flight had been computed."""
+    saved.arrays["in_flight/since"][:] = saved.notes["elapsed"] - ages
+
+
 def through_bytes(saved: Snapshot) -> Snapshot:
     """What a file would hold of it."""
     return Snapshot(*decode(encode(saved.notes, saved.arrays), Path("memory")))
@@ -211,7 +216,7 @@ def test_moves_that_all_begin_again_at_once_would_favour_what_is_fast():
 def test_a_move_that_hung_does_not_hold_up_the_run_for_long():
     workers = Workers()
     workers.run(MEAN_TIME)
-    workers.saved.arrays["under_way"][:, 2] = 1e9
+    set_ages(workers.saved, 1e9)
     workers.hang = True
     usage = workers.run(MEAN_TIME)
     assert usage.overhead.startup == pytest.approx(MOST_STANDING_STILL * 1e6)
@@ -226,11 +231,11 @@ def test_a_worker_that_is_asked_to_go_while_the_clock_stands_still_computes_its_
             asked.append(loop.remove_worker())
 
     workers.run(MEAN_TIME)
-    workers.saved.arrays["under_way"][:, 2] = [1.5, 0.5]
+    set_ages(workers.saved, np.array([1.5, 0.5]))
     workers.run(100 * SLOW, remove_one)
     assert asked == [1]
     # All chains have been moving since, though one worker is left to move them.
-    assert len(workers.saved.arrays["under_way"]) == 1
+    assert len(workers.saved.arrays["in_flight/chain"]) == 1
     times = [workers.store.draws(chain, 3).time[-1] for chain in range(LADDER.rungs)]
     assert min(times) > 80 * SLOW
 

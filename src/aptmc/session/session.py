@@ -1,4 +1,9 @@
-"""A session: the coordinator and all that it is wired to, as a backend sees it."""
+"""A session: the coordinator and all that it is wired to, as a backend sees it.
+
+A request of a backend passes three layers. The session does what plain Python is for: it empties
+buffers that are full, measures the time of exchanges and says in words what failed. `standing_by`
+hands the request over to compiled code. `coordinator.transitions` carries it out.
+"""
 
 from __future__ import annotations
 

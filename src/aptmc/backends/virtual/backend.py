@@ -25,7 +25,7 @@ from aptmc.backends.virtual.loop import (
 )
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
-from aptmc.compiled import Floats, compiled_like, interpreted, is_compiled
+from aptmc.compiled import Floats, at_speed, compiled_like, interpreted, is_compiled
 from aptmc.errors import (
     AptmcError,
     InputError,
@@ -35,6 +35,7 @@ from aptmc.errors import (
     StoreFailed,
 )
 from aptmc.keys import HOLD
+from aptmc.record.event_log import is_full
 from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.flight import Flight, empty_flight
@@ -230,7 +231,13 @@ def _plain_loop(session: Session) -> Callable[..., int]:
     ) -> bool:  # fmt: skip
         return coordinator.complete(chain, Outcome(outcome, info), began, ended, time)
 
-    return interpreted(run_until, take_next=take_next, catch_up=catch_up, complete=complete)
+    return interpreted(
+        run_until,
+        take_next=take_next,
+        catch_up=catch_up,
+        complete=complete,
+        is_full=at_speed(is_full, compiled=False),
+    )
 
 
 def _leave_half_done(session: Session, flight: Flight) -> None:
