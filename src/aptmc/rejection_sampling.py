@@ -12,7 +12,6 @@ import numpy as np
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, compiled_like, pointer_to
 from aptmc.errors import InputError, MoveFailed
-from aptmc.kernels.priors import prior_functions
 from aptmc.keys import REJECTION, Key, Streams, check_seed, open_streams, rewind
 from aptmc.problem import Abc
 from aptmc.problem.state import value_column
@@ -72,7 +71,7 @@ def rejection(
     >>> 0.03 < accepted.rate < 0.12
     True
     """
-    if not isinstance(problem, Abc):
+    if not getattr(problem, "has_simulator", False):
         raise InputError(f"rejection needs a simulator, an aptmc.Abc, got {problem!r}")
     simulations = whole_number("simulations", simulations)
     seed = check_seed(seed)
@@ -113,8 +112,8 @@ def rejection(
     sums = np.sum([totals for _, totals in blocks], axis=0)
     dimension = problem.dimension
     return Accepted(
-        problem.names,
-        states[:, :dimension],
+        problem.labels,
+        problem.constrain(states[:, :dimension]),
         states[:, value_column(dimension)],
         simulations,
         int(sums[FAILED]),
@@ -157,7 +156,7 @@ def try_block(
 
 @lru_cache(maxsize=8)
 def _attempt(problem: Abc, *, compiled: bool) -> Any:
-    _, draw_from_prior = prior_functions(problem, compiled=compiled)
+    draw_from_prior = problem.reference.functions(compiled=compiled).draw
     simulate_into = problem.simulation(compiled=compiled)
 
     def attempt(rng: Any, tolerance: float, row: Floats) -> float:

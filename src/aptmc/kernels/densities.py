@@ -9,10 +9,10 @@ import numpy as np
 
 from aptmc.compiled import FloatTable, at_speed
 from aptmc.errors import InputError
-from aptmc.kernels.priors import draw_nothing, prior_functions
+from aptmc.kernels.priors import draw_nothing
 from aptmc.kernels.proposals import proposal_factors
 from aptmc.ladder import Ladder
-from aptmc.problem import Problem, Tempered
+from aptmc.problem import Problem
 from aptmc.problem.density import DensityProblem
 from aptmc.problem.state import log_prior_column, value_column
 
@@ -58,14 +58,14 @@ def density_parts(problem: Problem, kernel: str, *, compiled: bool) -> DensityPa
     """Take a problem apart."""
     density = density_problem(problem, kernel)
     draw_from_prior = at_speed(draw_nothing, compiled=compiled)
-    if isinstance(density, Tempered):
-        draw_from_prior = prior_functions(density, compiled=compiled)[1]
+    if density.reference is not None:
+        draw_from_prior = density.reference.functions(compiled=compiled).draw
     return DensityParts(
         dimension=density.dimension,
         evaluate=density.evaluation(compiled=compiled),
         log_weight=density.log_weight(),
         value=value_column(density.dimension),
         log_prior=log_prior_column(density.dimension),
-        has_prior=isinstance(density, Tempered),
+        has_prior=density.reference is not None,
         draw_from_prior=draw_from_prior,
     )

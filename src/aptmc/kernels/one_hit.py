@@ -105,7 +105,7 @@ class OneHit(Kernel):
 
     def _bounds(self, problem: Abc) -> tuple[Floats, Floats]:
         if isinstance(self.truncate, bool):
-            return problem.prior.support
+            return problem.reference.support
         try:
             bounds = [
                 np.broadcast_to(np.asarray(bound, dtype=float), problem.dimension)

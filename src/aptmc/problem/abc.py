@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, final
 
 import numpy as np
@@ -52,6 +53,7 @@ class Abc(Problem):
     ('mean',)
     """
 
+    has_simulator = True
     value_name = "distance"
     ladder_kind = "tolerances"
 
@@ -144,11 +146,16 @@ class Abc(Problem):
         self.rejects_failures = on_error == "reject"
         self.start_simulations = whole_number("start_simulations", start_simulations)
         super().__init__(
-            prior.names,
+            prior.variables,
             function_name,
             is_compiled=prior.is_compiled and all(map(is_compiled, functions)),
             kept_numbers=kept_numbers,
         )
+
+    @property
+    def reference(self) -> Prior:
+        """The prior."""
+        return self.prior
 
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any tolerances will do; an infinite one is the prior."""
@@ -159,8 +166,10 @@ class Abc(Problem):
 
     def simulation(self, *, compiled: bool) -> Callable[..., float]:
         """A function like `aptmc.problem.simulator.simulation_model`."""
+        simulate = self.of_coordinates(self.simulator.simulate, compiled=compiled)
+        simulator = replace(self.simulator, simulate=simulate)
         if compiled:
-            body = compiled_simulation(self.simulator, self.dimension, self.rejects_failures)
+            body = compiled_simulation(simulator, self.dimension, self.rejects_failures)
             try:
                 return compiled_like(simulation_model, body)
             except Exception as error:
@@ -172,7 +181,7 @@ class Abc(Problem):
 
         def simulate_into(row: Floats, rng: np.random.Generator, tolerance: float) -> float:
             try:
-                return self.simulator.simulate_into(row, rng, tolerance, self.dimension)
+                return simulator.simulate_into(row, rng, tolerance, self.dimension)
             except SimulationFailed as failure:
                 if self.rejects_failures:
                     row[value_column(self.dimension)] = np.nan

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
+from aptmc.problem.fingerprint import fingerprint
+from aptmc.problem.parametrisation import Parametrisation
+from aptmc.problem.reference import Reference
 from aptmc.problem.state import state_width
+from aptmc.problem.variables import Variable
 
 
 def density_model(theta: Floats) -> float:
@@ -20,20 +27,23 @@ def density_model(theta: Floats) -> float:
 class Problem(ABC):
     """What is sampled: named parameters, and states that belong to them."""
 
+    is_stored = False  # all that is left of one in a store, which cannot be computed with
+    has_simulator = False
     has_evidence = False  # a likelihood and a prior of its own, so that it has an evidence
 
     def __init__(
         self,
-        names: tuple[str, ...],
+        variables: Sequence[Variable],
         function_name: str,
         *,
         is_compiled: bool,
         kept_numbers: int = 0,
     ) -> None:
-        self.names = names
+        self.parametrisation = Parametrisation(variables)
+        self.names = self.parametrisation.names  # one for each coordinate
         self.function_name = function_name  # what the user calls the function that is evaluated
         self.is_compiled = is_compiled
-        self.width = state_width(len(names)) + kept_numbers
+        self.width = state_width(len(self.names)) + kept_numbers
         # By kind of kernel, or by kinds, if it is made of several.
         self.compiled_moves: dict[tuple[type, ...], Callable[..., None]] = {}
 
@@ -42,9 +52,39 @@ class Problem(ABC):
         return self.__dict__ | {"compiled_moves": {}}
 
     @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The parameters, with names, shapes and the names of their dimensions and places."""
+        return self.parametrisation.variables
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One for each number that users see: `beta[3]` for a place of a vector."""
+        return self.parametrisation.labels
+
+    @property
     def dimension(self) -> int:
-        """How many parameters there are."""
+        """How many coordinates a chain holds."""
         return len(self.names)
+
+    @property
+    @abstractmethod
+    def reference(self) -> Reference | None:
+        """The distribution at the far end of the ladder that one can draw from, if there is any."""
+
+    @final
+    def constrain(self, theta: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The parameters at some coordinates, along the last axis."""
+        return self.parametrisation.constrain(theta)
+
+    @final
+    def of_coordinates(self, function: Callable[..., Any], *, compiled: bool) -> Callable[..., Any]:
+        """A user's function, whose first argument is the parameters, as one of coordinates."""
+        return self.parametrisation.of_coordinates(function, compiled=compiled)
+
+    @final
+    def fingerprint(self) -> dict[str, str]:
+        """A checksum for each part of the problem, by name: has it changed since it was stored?"""
+        return fingerprint(self)
 
     @property
     @abstractmethod
@@ -69,8 +109,11 @@ class Problem(ABC):
         """Raise MoveFailed if the value of a state is one that it cannot have."""
 
     def describe(self, state: Floats) -> dict[str, float]:
-        """The parameters of a state by name."""
-        return dict(zip(self.names, state[: self.dimension].tolist(), strict=True))
+        """The parameters of a state by label."""
+        theta = state[: self.dimension]
+        if self.parametrisation.is_identity:
+            return dict(zip(self.names, theta.tolist(), strict=True))
+        return self.parametrisation.describe(theta)
 
 
 def check_function(function: object, name: str, arguments: str = "theta") -> None:

@@ -10,9 +10,8 @@ import numpy as np
 
 from aptmc.compiled import Floats, compiled_like, is_compiled
 from aptmc.errors import InputError
-from aptmc.problem.base import check_function, density_model
+from aptmc.problem.base import check_function
 from aptmc.problem.density import DensityProblem, checked_call, evaluate_model
-from aptmc.problem.prior.log_densities import log_density
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.state import log_prior_column, value_column
 from aptmc.problem.weights import power_log_weight
@@ -25,6 +24,8 @@ class Tempered(DensityProblem):
     :param log_likelihood: a function of the parameters, an array in the prior's order. Compiled end
         to end if it is a numba function and the prior's families are known ones
     :param prior: the prior, with the parameters' names
+    :param gradient: a function of the same array that gives the gradient of the log likelihood, for
+        kernels that use one
 
     >>> from scipy import stats
     >>> prior = Prior(mean=stats.norm(0, 10))
@@ -36,17 +37,29 @@ class Tempered(DensityProblem):
     ladder_kind = "powers"
     has_evidence = True
 
-    def __init__(self, log_likelihood: Callable[[Floats], Any], prior: Prior) -> None:
+    def __init__(
+        self,
+        log_likelihood: Callable[[Floats], Any],
+        prior: Prior,
+        *,
+        gradient: Callable[[Floats], Any] | None = None,
+    ) -> None:
         check_function(log_likelihood, "log_likelihood")
         if not isinstance(prior, Prior):
             raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
         self.log_likelihood = log_likelihood
         self.prior = prior
         super().__init__(
-            prior.names,
+            prior.variables,
             "log_likelihood",
             is_compiled=is_compiled(log_likelihood) and prior.is_compiled,
+            gradient=gradient,
         )
+
+    @property
+    def reference(self) -> Prior:
+        """The prior."""
+        return self.prior
 
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any powers will do; power 0 is the prior."""
@@ -58,24 +71,27 @@ class Tempered(DensityProblem):
     def evaluation(self, *, compiled: bool) -> Callable[[Floats], None]:
         """Prior first; the likelihood is not computed where the prior is zero."""
         if compiled:
-            families, parameters = self.prior.families, self.prior.parameters
-
-            def log_prior_at(theta: Floats) -> float:
-                return log_density(theta, families, parameters)
-
-            log_prior_at = compiled_like(density_model, log_prior_at)
+            log_prior_at = self.prior.functions(compiled=True).log_density
+            log_likelihood_at = self.of_coordinates(self.log_likelihood, compiled=True)
             return compiled_like(
-                evaluate_model, _evaluation(self.dimension, log_prior_at, self.log_likelihood)
+                evaluate_model, _evaluation(self.dimension, log_prior_at, log_likelihood_at)
             )
 
-        def log_likelihood_at(theta: Floats) -> float:
+        def checked_log_likelihood_at(theta: Floats) -> float:
             where = self.describe(theta)
-            return checked_call(self.log_likelihood, self.function_name, theta, where)
+            return checked_call(
+                self.log_likelihood, self.function_name, self.constrain(theta), where
+            )
 
-        def plain_log_prior_at(theta: Floats) -> float:
-            return float(self.prior.log_density(theta))
+        return _evaluation(self.dimension, self._log_prior_at(), checked_log_likelihood_at)
 
-        return _evaluation(self.dimension, plain_log_prior_at, log_likelihood_at)
+    def _log_prior_at(self) -> Callable[[Floats], float]:
+        functions = self.prior.functions(compiled=False)
+
+        def log_prior_at(theta: Floats) -> float:
+            return float(functions.log_density(theta))
+
+        return log_prior_at
 
     def draw_start(self, rng: np.random.Generator) -> Floats:
         """A draw from the prior."""

@@ -39,7 +39,7 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
 
     :param beside: another run, to show what its processors did: a synchronous one, say
     """
-    if not any(series.size for series in run.series(run.settings.problem.names[0])):
+    if not any(series.size for series in run.series(run.settings.problem.labels[0])):
         raise InputError("there is nothing to report yet: the run has no draws")
     style = files("aptmc.result").joinpath("report.css").read_text(encoding="utf-8")
     sections = [
@@ -105,7 +105,7 @@ def _plots(run: Run, beside: Run | None) -> list[Plot]:
             lambda: plots.marginals(run),
         ),
     ]
-    if len(run.settings.problem.names) > 1:
+    if len(run.settings.problem.labels) > 1:
         found.append(
             Plot(
                 "Pairs",
@@ -178,8 +178,9 @@ def _figure(plot: Plot) -> str:
 
 def _settings(run: Run) -> str:
     settings = run.settings
+    names = [variable.name for variable in settings.problem.variables]
     rows: dict[str, Any] = {
-        "problem": f"{_kind(settings.problem)} of {', '.join(settings.problem.names)}",
+        "problem": f"{_kind(settings.problem)} of {', '.join(names)}",
         "ladder": settings.ladder,
         "kernel": settings.kernel,
         "schedule": settings.schedule,

@@ -269,8 +269,8 @@ class DiskStore(Store):
         for block in self.tables["draws"].blocks(["chain", *Draws._fields], self.damage):
             yield Rows(block["chain"], Draws(*(block[field] for field in Draws._fields)))
 
-    def column(self, name: str, place: int | None, chain: int) -> npt.NDArray[Any]:
-        """One number of each draw of a chain."""
+    def column(self, name: str, place: int | slice | None, chain: int) -> npt.NDArray[Any]:
+        """One number of each draw of a chain, or a stretch of them."""
         pieces = []
         for block in self.tables["draws"].blocks(["chain", name], self.damage):
             mine = block[name][block["chain"] == chain]

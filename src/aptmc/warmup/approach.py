@@ -10,11 +10,9 @@ import numpy as np
 from aptmc.compiled import Floats, FloatTable, FloatTables
 from aptmc.kernels import Kernel
 from aptmc.ladder import AutoLadder, Ladder
-from aptmc.problem.prior.prior import Prior
 from aptmc.store import Draws
 
 FEWEST_DRAWS = 8  # of a rung, before anything is learnt from them
-PRIOR_DRAWS = 1000
 
 
 class Seen(NamedTuple):
@@ -69,14 +67,6 @@ class Approach(ABC):
 
         :param remembered: by level: what chains there came to in the last round
         """
-
-
-def spread_of_prior(prior: Prior, rng: np.random.Generator) -> FloatTable:
-    """A diagonal covariance as wide as the prior."""
-    draws = prior.draw(rng, PRIOR_DRAWS)
-    # Heavy tails have no variance; quartiles they have.
-    low, high = np.quantile(draws, [0.25, 0.75], axis=0)
-    return np.diag(np.maximum((high - low) / 1.349, 1e-300) ** 2)
 
 
 def scale_of(levels: Floats) -> Floats:

@@ -11,11 +11,10 @@ from aptmc.compiled import Floats, FloatTable, FloatTables
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel, Mixture, RandomWalk, Slice
 from aptmc.ladder import AutoLadder, Ladder
-from aptmc.problem import Tempered
 from aptmc.problem.density import DensityProblem
 from aptmc.problem.state import value_column
 from aptmc.warmup import power_ladders
-from aptmc.warmup.approach import Approach, Seen, scale_of, spread_of_prior
+from aptmc.warmup.approach import Approach, Seen, scale_of
 
 FIRST_POWERS = (1.0, 0.25, 0.06, 0.015, 0.004, 0.001, 0.0)
 FIRST_POWERS_OF_DENSITY = (1.0, 0.6, 0.35, 0.2, 0.12, 0.07, 0.04)
@@ -35,8 +34,7 @@ class PowersApproach(Approach):
 
     def first_levels(self) -> tuple[float, ...]:
         """Down to the prior; without one, to where most densities are flat enough."""
-        has_prior = isinstance(self.problem, Tempered)
-        return FIRST_POWERS if has_prior else FIRST_POWERS_OF_DENSITY
+        return FIRST_POWERS if self.problem.reference is not None else FIRST_POWERS_OF_DENSITY
 
     def ladder(self, levels: tuple[float, ...]) -> Ladder:
         """Of powers."""
@@ -44,8 +42,8 @@ class PowersApproach(Approach):
 
     def first_covariance(self, rng: np.random.Generator) -> FloatTable:
         """The prior's, if there is one."""
-        if isinstance(self.problem, Tempered):
-            return spread_of_prior(self.problem.prior, rng)
+        if self.problem.reference is not None:
+            return self.problem.reference.spread(rng)
         return np.eye(self.problem.dimension)
 
     def kernel(self, covariances: FloatTables, scales: Floats) -> Kernel:

@@ -15,7 +15,7 @@ from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Abc
 from aptmc.problem.state import value_column
 from aptmc.warmup import tolerance_ladders
-from aptmc.warmup.approach import FEWEST_DRAWS, Approach, Seen, spread_of_prior
+from aptmc.warmup.approach import FEWEST_DRAWS, Approach, Seen
 
 ROUNDS_REMEMBERED = 3
 # Autocorrelation makes chains that hand their states to one another look better than they are.
@@ -44,7 +44,7 @@ class TolerancesApproach(Approach):
 
     def first_covariance(self, rng: np.random.Generator) -> FloatTable:
         """The prior's."""
-        return spread_of_prior(self.problem.prior, rng)
+        return self.problem.reference.spread(rng)
 
     def kernel(self, covariances: FloatTables, scales: Floats) -> Kernel:
         """One simulation for each step that the prior allows."""

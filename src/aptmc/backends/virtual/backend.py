@@ -114,8 +114,9 @@ class VirtualTime(Backend):
         hold: Callable[..., float] = _no_hold if self.hold is None else self.hold
         simulate: Callable[..., int] = run_until
         if session.problem.is_compiled and is_compiled(hold):
-            hold = _with_signature(hold)
+            hold = _with_signature(session.problem.of_coordinates(hold, compiled=True))
         else:
+            hold = session.problem.of_coordinates(hold, compiled=False)
             simulate = _plain_loop(session)
         flight = self._flight(session)
         began, until = session.progress.elapsed, session.progress.elapsed + budget
@@ -209,7 +210,7 @@ class VirtualTime(Backend):
         parameters = session.problem.describe(state)
         theta = state[: session.problem.dimension].copy()
         try:
-            value = self.hold(theta, rung, key.generator())
+            value = self.hold(session.problem.constrain(theta), rung, key.generator())
         except Exception as error:
             reason = f"hold raised {type(error).__name__}: {error}"
             raise MoveFailed(reason, parameters, rung, key) from error

@@ -20,6 +20,7 @@ from aptmc.compiled import (
     Floats,
     compiled,
 )
+from aptmc.problem.prior.whole_numbers import FIRST_WHOLE, whole_form
 
 
 class Family(IntEnum):
@@ -38,6 +39,9 @@ class Family(IntEnum):
     BETA = 10
     TRIANGLE = 11
 
+
+# The log odds of a share that is beta distributed: how the shares of a simplex are held.
+LOG_ODDS = 50
 
 # The columns of a row of parameters. LOWER and UPPER bound z. FIRST and SECOND are what the form
 # needs besides, and are described where it is coded.
@@ -85,6 +89,11 @@ def _form(z: float, family: int, first: float, second: float) -> float:
         if z < first:
             return math.log(z / first)
         return math.log((1.0 - z) / (1.0 - first)) if z > first else 0.0
+    if family == LOG_ODDS:  # share ** first * (1 - share) ** second
+        beyond = math.log1p(math.exp(-abs(z)))
+        return -first * (max(-z, 0.0) + beyond) - second * (max(z, 0.0) + beyond)
+    if family >= FIRST_WHOLE:
+        return whole_form(z, family, first, second)
     return -math.inf
 
 
@@ -92,6 +101,8 @@ def _form(z: float, family: int, first: float, second: float) -> float:
 def log_marginal(value: float, family: int, row: ConstantFloats) -> float:
     """The log density of one dimension: finite, or minus infinity."""
     z = (value - row[LOCATION]) / row[SCALE]
+    if family >= FIRST_WHOLE:
+        z = np.floor(z)
     # Both bounds belong to the support and both are finite, so this also refuses NaN and infinity.
     if not (row[LOWER] <= z <= row[UPPER]):
         return -math.inf
