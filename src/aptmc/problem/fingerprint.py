@@ -12,7 +12,6 @@ from __future__ import annotations
 import copyreg
 import hashlib
 import sys
-import sysconfig
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property, partial
@@ -32,6 +31,8 @@ VERSION = 2
 DIGITS = 16
 DEEPEST = 100
 UNCERTAIN = "unknown: "
+HEAP_TYPE = 1 << 9  # the mark of classes that were not written in C
+PACKAGES = {"site-packages", "dist-packages"}
 
 
 def fingerprint(problem: object) -> dict[str, str]:
@@ -133,7 +134,9 @@ def _parts(value: Any) -> list[Any] | None:
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)
     if hasattr(value, "dist") and hasattr(value, "kwds"):  # a distribution of scipy.stats
-        return [value.dist.name, value.args, value.kwds]
+        return [value.dist.name, type(value.dist), value.args, value.kwds]
+    if hasattr(value, "shapes") and hasattr(value, "freeze"):  # a family of them
+        return [value.name, type(value)]
     if is_dataclass(value) and not isinstance(value, type):
         own = [getattr(value, field.name) for field in fields(value)]
         return [*own, *_own_code(type(value))]
@@ -216,17 +219,16 @@ def _own_code(kind: type) -> list[Any]:
 def _is_installed(thing: Any) -> bool:
     """Whether it comes with Python or with a package, whose version stands for what it does."""
     module = getattr(thing, "__module__", None)
-    if module is None or module in ("__main__", "builtins"):
-        return module == "builtins"
+    if module == "builtins":  # so are classes that Python runs from a text without a module
+        return isinstance(thing, type) and not thing.__flags__ & HEAP_TYPE
+    if module is None or module == "__main__":
+        return False
     return module.partition(".")[0] in sys.stdlib_module_names or _is_in_packages(module)
 
 
 @cache
 def _is_in_packages(module: str) -> bool:
     place = getattr(sys.modules.get(module), "__file__", None)
-    if place is None:
-        return False
-    folders = [sysconfig.get_paths()[name] for name in ("purelib", "platlib")]
-    return module.partition(".")[0] == "aptmc" or any(
-        Path(place).is_relative_to(folder) for folder in folders
-    )
+    if module.partition(".")[0] == "aptmc":
+        return True
+    return place is not None and not PACKAGES.isdisjoint(Path(place).parts)

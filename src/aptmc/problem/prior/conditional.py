@@ -49,7 +49,7 @@ class Conditional(Part):
         """
         names = rule.names if isinstance(rule, Given) else argument_names(rule)
         check_earlier(name, names, example)
-        if not names:
+        if not names and not isinstance(rule, Given):
             raise InputError(
                 f"the function for {name!r} depends on no earlier parameter: give its "
                 "distribution itself, or name its arguments after earlier parameters"

@@ -41,19 +41,28 @@ def table_functions(tables: Tables, *, compiled: bool) -> ReferenceFunctions:
 
 
 def plain_functions(prior: Prior) -> ReferenceFunctions:
-    """In plain Python, where errors name the parameters."""
+    """To be called from Python; errors name the parameters."""
     dimension = prior.dimension
 
     def log_density_at(theta: Floats) -> float:
         try:
             return float(prior.log_density(theta))
-        except InputError as error:
-            raise MoveFailed(f"{error},", prior.parametrisation.describe(theta)) from error
+        except Exception:
+            return _explained(prior, theta)
 
     def draw(rng: np.random.Generator, row: Floats) -> None:
         row[:dimension] = prior.draw(rng)
 
     return ReferenceFunctions(log_density_at, draw)
+
+
+def _explained(prior: Prior, theta: Floats) -> float:
+    """The same once more, part after part, to say what is wrong with it and where."""
+    whole = prior.parametrisation
+    try:
+        return float(log_density_by_parts(prior.parts, whole, theta[None])[0])
+    except InputError as error:
+        raise MoveFailed(f"{error},", whole.describe(theta)) from error
 
 
 def log_density_by_parts(parts: Sequence[Part], whole: Parametrisation, points: Array) -> Array:

@@ -275,9 +275,7 @@ class Prior(Reference):
         """Log density and draw for kernels."""
         if self._tables is not None:
             return table_functions(self._tables, compiled=compiled)
-        if self.is_compiled:
-            return self._composed
-        return plain_functions(self)
+        return self._composed if compiled and self.is_compiled else plain_functions(self)
 
     def __repr__(self) -> str:
         """The call that made it, with rounded numbers."""
