@@ -213,7 +213,7 @@ def test_repr_names_what_it_depends_on() -> None:
         (lambda *sd: stats.norm(0, 1), "takes them by name, got one that takes"),
         (lambda sd: 3.0, "frozen by scipy.stats, got 3.0"),
         (lambda sd: stats.norm(0, -sd), "scale in the distribution of 'beta' must be positive"),
-        (lambda sd: 1 / 0, "cannot be made: ZeroDivisionError: division by zero at sd="),
+        (lambda sd: 1 / 0, "cannot be used: ZeroDivisionError: division by zero at sd="),
     ],
 )
 def test_bad_functions_are_refused(said: Any, message: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, TypeGuard, final
 
 import numpy as np
 import numpy.typing as npt
@@ -114,6 +114,11 @@ class Problem(ABC):
         if self.parametrisation.is_identity:
             return dict(zip(self.names, theta.tolist(), strict=True))
         return self.parametrisation.describe(theta)
+
+
+def is_problem(value: object) -> TypeGuard[Problem]:
+    """Whether this is a problem, and not only what a store says of one."""
+    return isinstance(value, Problem)
 
 
 def check_function(function: object, name: str, arguments: str = "theta") -> None:

@@ -15,6 +15,7 @@ from aptmc.backends.workers.backend import WorkforceBackend
 from aptmc.errors import InputError, RunFailed
 from aptmc.kernels import Kernel
 from aptmc.problem import Problem
+from aptmc.problem.base import is_problem
 from aptmc.processors import processors_available
 from aptmc.result.archive import differences
 from aptmc.result.compare import Comparison
@@ -77,7 +78,7 @@ def open(store: PathLike, problem: Problem | None = None, *, salvage: bool = Fal
 
 def check_same(problem: Problem, store: DiskStore, *, force: bool) -> None:
     """Refuse a problem other than the one that was stored."""
-    if not isinstance(problem, Problem):
+    if not is_problem(problem):
         raise InputError(
             f"problem must be an aptmc problem, got {problem!r}: a store holds no functions, so "
             "give the problem again that was sampled"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -13,8 +14,10 @@ from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.problem.prior.arguments import argument_names, check_earlier
 from aptmc.problem.prior.distributions import distribution_part
-from aptmc.problem.prior.frozen import written
+from aptmc.problem.prior.families import is_whole
+from aptmc.problem.prior.frozen import is_univariate, written
 from aptmc.problem.prior.given import Given
+from aptmc.problem.prior.independent import Independent
 from aptmc.problem.prior.part import Array, CompiledPart, Earlier, Part, Surroundings
 from aptmc.problem.variables import Variable
 
@@ -54,8 +57,9 @@ class Conditional(Part):
                 f"the function for {name!r} depends on no earlier parameter: give its "
                 "distribution itself, or name its arguments after earlier parameters"
             )
-        frozen = _called(name, rule, {key: example[key] for key in names})
-        (one,) = distribution_part(name, frozen, shape).variables
+        values = {key: example[key] for key in names}
+        with _blaming(name, values):
+            (one,) = distribution_part(name, rule(**values), shape).variables
         return cls((Variable(name, one.shape, dims, dict(coords), one.kind),), rule, names)
 
     @property
@@ -76,26 +80,31 @@ class Conditional(Part):
         """One point after the other."""
         found = np.empty(len(points))
         for row, point in enumerate(points):
-            found[row] = self._at(row, earlier).log_density(point[None], {})[0]
+            values = {name: _own(earlier[name][row]) for name in self.names}
+            with _blaming(self.variables[0].name, values):
+                found[row] = self._at(values).log_density(point[None], {})[0]
         return found
 
     def draw(self, rng: np.random.Generator, points: Array, earlier: Earlier) -> None:
         """One point after the other."""
         for row in range(len(points)):
-            self._at(row, earlier).draw(rng, points[row : row + 1], {})
+            values = {name: _own(earlier[name][row]) for name in self.names}
+            with _blaming(self.variables[0].name, values):
+                self._at(values).draw(rng, points[row : row + 1], {})
 
-    def _at(self, row: int, earlier: Earlier) -> Part:
-        """The part for one point's values of the earlier variables."""
+    def _at(self, values: Mapping[str, Any]) -> Part:
+        """The part for some values of the earlier variables."""
         (variable,) = self.variables
-        values = {name: _own(earlier[name][row]) for name in self.names}
-        frozen = _called(variable.name, self.rule, values)
+        frozen = self.rule(**values)
+        if is_univariate(frozen) and is_whole(frozen) == (variable.kind == "whole"):
+            # Without the checks that were made once, which take longer than the density.
+            return Independent(self.variables, frozen)
         found = distribution_part(variable.name, frozen, variable.shape)
         (one,) = found.variables
         if (one.shape, one.kind) != (variable.shape, variable.kind):
             raise InputError(
-                f"the distribution of {variable.name!r} at {_where(values)} is one of {one.kind} "
-                f"numbers of shape {one.shape}, and elsewhere of {variable.kind} ones of shape "
-                f"{variable.shape}: it must be the same everywhere"
+                f"it is one of {one.kind} numbers of shape {one.shape}, and elsewhere of "
+                f"{variable.kind} ones of shape {variable.shape}: it must be the same everywhere"
             )
         return found
 
@@ -105,13 +114,15 @@ class Conditional(Part):
         return written(variable, text, ())
 
 
-def _called(name: str, rule: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+@contextmanager
+def _blaming(name: str, values: Mapping[str, Any]) -> Iterator[None]:
+    """Say of an error for which values of earlier variables it came up."""
     try:
-        return rule(**values)
+        yield
     except Exception as error:
+        words = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(
-            f"the distribution of {name!r} cannot be made: {type(error).__name__}: {error} at "
-            f"{_where(values)}"
+            f"the distribution of {name!r} cannot be used: {words} at {_where(values)}"
         ) from error
 
 
