@@ -28,7 +28,7 @@ from aptmc.problem.prior.log_densities import (
     SECOND,
     UPPER,
     Family,
-    log_marginal,
+    log_any_marginal,
 )
 from aptmc.problem.prior.whole_numbers import FIRST_WHOLE, draw_whole
 
@@ -165,7 +165,7 @@ def draw_marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
         # On the positive half a symmetric form is folded; the others are positive there already.
         value = location + scale * (abs(z) if lower >= 0.0 else z)
         # Drawing again what lies outside the bounds gives the form between them.
-        if log_marginal(value, family, row) > -math.inf:
+        if log_any_marginal(value, family, row) > -math.inf:
             return value
     return math.nan
 

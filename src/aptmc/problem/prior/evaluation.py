@@ -13,7 +13,7 @@ from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import density_model
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.prior.draws import ATTEMPTS, draw_prior
-from aptmc.problem.prior.log_densities import log_density
+from aptmc.problem.prior.log_densities import log_any_density, log_density
 from aptmc.problem.prior.part import Array, Part, Tables
 from aptmc.problem.reference import ReferenceFunctions
 
@@ -25,9 +25,10 @@ def table_functions(tables: Tables, *, compiled: bool) -> ReferenceFunctions:
     """For independent coordinates of known families."""
     families, parameters = tables.families.copy(), tables.parameters.copy()
     dimension = families.size
+    evaluate = log_density if tables.are_usual else log_any_density
 
     def log_density_at(theta: Floats) -> float:
-        return log_density(theta, families, parameters)
+        return evaluate(theta, families, parameters)
 
     def draw(rng: Any, row: Floats) -> None:
         draw_prior(rng, families, parameters, row[:dimension])

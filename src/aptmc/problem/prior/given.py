@@ -14,7 +14,7 @@ from aptmc.errors import InputError
 from aptmc.problem.prior.arguments import argument_names, getter
 from aptmc.problem.prior.draws import draw_marginal
 from aptmc.problem.prior.frozen import rounded
-from aptmc.problem.prior.log_densities import log_marginal
+from aptmc.problem.prior.log_densities import log_any_marginal
 from aptmc.problem.prior.part import CompiledPart, Surroundings, as_compiled
 from aptmc.problem.prior.rows import INVALID, ROW_LENGTH, code_of, fill_row
 
@@ -79,7 +79,7 @@ class Given:
                 family = fill_row(code, values[0, i], values[1, i], values[2, i], values[3, i], row)
                 if family == INVALID:
                     return -math.inf
-                total += log_marginal(theta[start + i], family, row)
+                total += log_any_marginal(theta[start + i], family, row)
             return total
 
         def draw(rng: Any, theta: Any, parameters: Any) -> None:

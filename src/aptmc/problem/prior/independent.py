@@ -14,7 +14,7 @@ from aptmc.errors import InputError
 from aptmc.problem.prior.draws import draw_prior
 from aptmc.problem.prior.families import encode_parameters, is_whole
 from aptmc.problem.prior.frozen import described, parameter_arrays, written
-from aptmc.problem.prior.log_densities import log_density
+from aptmc.problem.prior.log_densities import log_any_density, log_density
 from aptmc.problem.prior.part import (
     Array,
     CompiledPart,
@@ -143,9 +143,10 @@ def compiled_tables(tables: Tables, here: Surroundings) -> CompiledPart:
     """Density and draws of independent coordinates, at their place among others."""
     families, parameters = tables
     start, end = here.coordinate, here.coordinate + families.size
+    evaluate = log_density if tables.are_usual else log_any_density
 
     def log_density_at(theta: Any, _parameters: Any) -> float:
-        return log_density(theta[start:end], families, parameters)
+        return evaluate(theta[start:end], families, parameters)
 
     def draw(rng: Any, theta: Any, _parameters: Any) -> None:
         draw_prior(rng, families, parameters, theta[start:end])

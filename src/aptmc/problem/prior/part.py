@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.problem.parametrisation import Parametrisation
+from aptmc.problem.prior.log_densities import LOG_ODDS
 from aptmc.problem.variables import Variable
 
 Array = npt.NDArray[np.float64]
@@ -24,6 +25,11 @@ class Tables(NamedTuple):
 
     families: Integers
     parameters: FloatTable
+
+    @property
+    def are_usual(self) -> bool:
+        """Whether there are neither whole numbers nor log odds, which take longer to tell apart."""
+        return bool((self.families < LOG_ODDS).all())
 
 
 class Surroundings(NamedTuple):

@@ -227,10 +227,15 @@ class Prior(Reference):
         array([-1.38629436, -3.38629436,        -inf])
         """
         points = self._points(theta)
-        if self._tables is None or points.ndim > 1:
+        if self._tables is None or points.ndim > 1 or not self._tables.are_usual:
             rows = points.reshape(-1, self.dimension)
             if self._tables is not None:
-                found = log_densities.log_densities(rows, *self._tables)
+                many = (
+                    log_densities.log_densities
+                    if self._tables.are_usual
+                    else log_densities.log_any_densities
+                )
+                found = many(rows, *self._tables)
             elif self.is_compiled:
                 found = np.array([self._composed.log_density(row) for row in rows])
             else:

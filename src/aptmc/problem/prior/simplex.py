@@ -80,7 +80,7 @@ class Simplex(Part):
 
     def log_density(self, points: Array, earlier: Earlier) -> Array:
         """Compiled, also where other parts are not."""
-        return log_densities.log_densities(np.array(points, order="C"), *self.tables())
+        return log_densities.log_any_densities(np.array(points, order="C"), *self.tables())
 
     def draw(self, rng: np.random.Generator, points: Array, earlier: Earlier) -> None:
         """Compiled, also where other parts are not."""
