@@ -162,7 +162,7 @@ def test_what_is_no_prior_is_refused(prior: Any) -> None:
         [0.0, math.nan],
         [[0.0], [0.0, 1.0]],
         {"x": "here"},
-        {"x": [0.0, 1.0]},
+        {"x": [0.0, math.nan]},
         {"x": None},
         {1: 0.0},
         {"": 0.0},

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from functools import partial
+from datetime import datetime
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.problem.fingerprint import checksum, fingerprint
+from aptmc.problem.fingerprint import checksum, fingerprint, is_uncertain
 
 SOURCE = """
     import math
@@ -204,3 +207,172 @@ def test_a_run_does_not_change_its_problem():
         schedule=aptmc.Anytime(every=2.0), on=aptmc.VirtualTime(1), seed=1,
     )  # fmt: skip
     assert fingerprint(problem) == before
+
+
+# --- objects of other kinds -----------------------------------------------------------------------
+
+MODEL = """
+    class Model:
+        offset = 1.0
+
+        def __init__(self, scale, log=None):
+            self.scale, self.log = scale, log
+
+        def log_likelihood(self, theta):
+            return -0.5 * self.scale * (theta[0] - self.offset) ** 2
+
+    model = Model(2.0)
+
+    def function(theta):
+        return model.log_likelihood(theta)
+"""
+CHANGED_MODELS = {
+    "an attribute": [("Model(2.0)", "Model(3.0)")],
+    "a method": [("-0.5", "-0.6")],
+    "an attribute of the class": [("offset = 1.0", "offset = 2.0")],
+    "an attribute inside an attribute": [("Model(2.0)", "Model(2.0, log=Model(5.0))")],
+}
+
+
+def test_an_object_that_a_function_uses_is_compared():
+    assert checksum(written(MODEL)) == checksum(written(MODEL))
+
+
+@pytest.mark.parametrize("changes", CHANGED_MODELS.values(), ids=CHANGED_MODELS)
+def test_a_changed_object_that_a_function_uses_is_noticed(changes):
+    assert checksum(written(MODEL, *changes)) != checksum(written(MODEL))
+
+
+class Slotted:
+    __slots__ = ("scale",)
+
+    def __init__(self, scale):
+        self.scale = scale
+
+
+class Picky:
+    """Says itself what it is pickled as."""
+
+    def __init__(self, scale):
+        self.scale, self.calls = scale, 0
+
+    def __reduce__(self):
+        return Picky, (self.scale,)
+
+
+class Remembering:
+    """Computes something when it is first asked for it."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    @cached_property
+    def square(self):
+        return self.scale**2
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        Slotted, Picky, Remembering, lambda scale: Fraction(int(scale), 7),
+        lambda scale: np.array([Slotted(scale)], dtype=object),
+        lambda scale: {"inside": [Slotted(scale)]}, lambda scale: datetime(2020, 1, int(scale)),
+        lambda scale: lru_cache(Scaled(scale).__call__.__func__ if scale > 2 else power),
+        lambda scale: np.random.default_rng(int(scale)),
+    ],
+)  # fmt: skip
+def test_objects_of_any_kind_are_compared(make):
+    assert checksum(make(2.0)) == checksum(make(2.0))
+    assert checksum(make(2.0)) != checksum(make(3.0))
+
+
+def test_what_is_remembered_does_not_count():
+    one, other = Remembering(2.0), Remembering(2.0)
+    assert one.square == 4.0
+    assert checksum(one) == checksum(other)
+    picky = Picky(2.0)
+    picky.calls = 7
+    assert checksum(picky) == checksum(Picky(2.0))
+
+
+def test_things_that_hold_each_other_have_an_end():
+    one, other = Scaled(1.0), Scaled(2.0)
+    one.other, other.other = other, one
+    assert checksum(one) != checksum(other)
+
+
+def test_many_ways_to_the_same_object_take_no_longer():
+    value = [1.0]
+    for _ in range(60):  # two to the power of sixty ways
+        value = [value, value]
+    assert not is_uncertain(checksum(value))
+
+
+def test_what_cannot_be_compared_says_so():
+    for unknown in (Lock(), Scaled(Lock()), partial(power, exponent=Lock())):
+        assert is_uncertain(checksum(unknown))
+        assert "lock" in checksum(unknown)
+
+
+SETTINGS = {
+    "ladder": aptmc.Ladder.powers(3), "kernel": aptmc.RandomWalk(1.0),
+    "schedule": aptmc.Anytime(every=2.0), "on": aptmc.VirtualTime(1), "seed": 1,
+}  # fmt: skip
+
+
+def test_a_run_of_a_changed_object_is_not_resumed(tmp_path):
+    """The object is of a kind that nobody has heard of; it used to be ignored."""
+    problem = aptmc.Power(written(MODEL), {"x": 0.0})
+    aptmc.sample(problem, budget=20.0, store=tmp_path / "run", **SETTINGS)
+    changed = aptmc.Power(written(MODEL, ("Model(2.0)", "Model(3.0)")), {"x": 0.0})
+    with pytest.raises(aptmc.InputError, match="log_density has changed"):
+        aptmc.resume(tmp_path / "run", changed, budget=20.0, on=aptmc.VirtualTime(1))
+    again = aptmc.Power(written(MODEL), {"x": 0.0})
+    aptmc.resume(tmp_path / "run", again, budget=20.0, on=aptmc.VirtualTime(1))
+
+
+def test_a_run_of_something_that_cannot_be_compared_is_resumed_by_force_only(tmp_path):
+    lock = Lock()
+
+    def locked(theta):
+        with lock:
+            return -0.5 * theta[0] ** 2
+
+    problem = aptmc.Power(locked, {"x": 0.0})
+    aptmc.sample(problem, budget=20.0, store=tmp_path / "run", **SETTINGS)
+    with pytest.raises(aptmc.InputError, match=r"log_density holds a _thread\.lock, and whether"):
+        aptmc.resume(tmp_path / "run", problem, budget=20.0, on=aptmc.VirtualTime(1))
+    aptmc.resume(tmp_path / "run", problem, budget=20.0, on=aptmc.VirtualTime(1), force=True)
+
+
+def test_a_problem_says_its_fingerprint():
+    assert abc().fingerprint() == fingerprint(abc())
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (aptmc.iid(stats.norm(0, 1), 3), aptmc.iid(stats.norm(0, 1), 4)),
+        (stats.multivariate_normal([0, 1]), stats.multivariate_normal([0, 2])),
+        (stats.dirichlet([1, 2]), stats.dirichlet([2, 1])),
+        (stats.poisson(3), stats.poisson(4)),
+        (aptmc.given(stats.norm, 0, "a"), aptmc.given(stats.norm, 1, "a")),
+        (aptmc.given(stats.norm, 0, "a"), aptmc.given(stats.laplace, 0, "a")),
+        (lambda a: stats.norm(0, a), lambda a: stats.norm(0, 2 * a)),
+    ],
+)
+def test_every_kind_of_prior_is_compared(one, other):
+    def prior(part):
+        return aptmc.Prior(a=stats.gamma(2), x=part)
+
+    assert checksum(prior(one)) == checksum(prior(one))
+    assert not is_uncertain(checksum(prior(one)))
+    assert checksum(prior(one)) != checksum(prior(other))
+
+
+def test_joint_priors_are_compared():
+    def prior(scale):
+        return aptmc.Prior.joint(lambda theta: -scale * theta[0], lambda rng: rng.random(1), x=())
+
+    assert checksum(prior(2.0)) == checksum(prior(2.0))
+    assert checksum(prior(2.0)) != checksum(prior(3.0))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from aptmc.ladder import AutoLadder, Ladder
     from aptmc.planning import Prediction, Predictions, plan
     from aptmc.pools import Paired, Partitioned, Shared
-    from aptmc.problem import Abc, Power, Prior, Tempered
+    from aptmc.problem import Abc, Power, Prior, Tempered, Variable, given, iid
     from aptmc.rejection_sampling import rejection
     from aptmc.result.run import Run
     from aptmc.sampling import RunHandle, open, replay, resume, sample, start
@@ -72,7 +72,7 @@ _HOME = {
     "ladder": ("AutoLadder", "Ladder"),
     "planning": ("Prediction", "Predictions", "plan"),
     "pools": ("Paired", "Partitioned", "Shared"),
-    "problem": ("Abc", "Power", "Prior", "Tempered"),
+    "problem": ("Abc", "Power", "Prior", "Tempered", "Variable", "given", "iid"),
     "rejection_sampling": ("rejection",),
     "result": ("Run",),
     "sampling": ("RunHandle", "open", "replay", "resume", "sample", "start"),
@@ -125,9 +125,12 @@ __all__ = [
     "Synchronous",
     "Tempered",
     "Uncorrected",
+    "Variable",
     "VirtualTime",
     "WorkerDied",
     "__version__",
+    "given",
+    "iid",
     "open",
     "plan",
     "rejection",

@@ -47,6 +47,9 @@ ConstantFloats = Annotated[
 ConstantFloatTable = Annotated[
     npt.NDArray[np.float64], types.Array(types.float64, 2, "C", readonly=True)
 ]
+ConstantIntegerTable = Annotated[
+    npt.NDArray[np.int64], types.Array(types.int64, 2, "C", readonly=True)
+]
 Generator = Annotated[np.random.Generator, numba.typeof(np.random.Generator(np.random.Philox(0)))]
 
 _PLAIN = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.void}

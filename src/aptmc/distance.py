@@ -121,7 +121,7 @@ def scales_from_prior(
     kept: list[npt.NDArray[np.float64]] = []
     shape: tuple[int, ...] | None = None
     for _ in range(count):
-        theta = prior.draw(rng)
+        theta = prior.constrain(prior.draw(rng))
         data = _simulated(simulate, summary, theta, rng, prior)
         shape = data.shape if shape is None else shape
         if data.shape != shape:
@@ -241,7 +241,7 @@ def _simulated(
     rng: np.random.Generator,
     prior: Prior,
 ) -> npt.NDArray[np.float64]:
-    pairs = zip(prior.names, theta.tolist(), strict=True)
+    pairs = zip(prior.labels, theta.tolist(), strict=True)
     where = ", ".join(f"{name}={value!r}" for name, value in pairs)
     source = "simulate"
     try:

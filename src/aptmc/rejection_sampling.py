@@ -20,7 +20,6 @@ from aptmc.compiled import (
     pointer_to,
 )
 from aptmc.errors import InputError, MoveFailed
-from aptmc.kernels.priors import prior_functions
 from aptmc.keys import REJECTION, Key, Streams, check_seed, open_streams, rewind
 from aptmc.problem import Abc
 from aptmc.problem.state import value_column
@@ -80,7 +79,7 @@ def rejection(
     >>> 0.03 < accepted.rate < 0.12
     True
     """
-    if not isinstance(problem, Abc):
+    if not getattr(problem, "has_simulator", False):
         raise InputError(f"rejection needs a simulator, an aptmc.Abc, got {problem!r}")
     simulations = whole_number("simulations", simulations)
     seed = check_seed(seed)
@@ -119,8 +118,8 @@ def rejection(
     sums = np.sum([totals for _, totals in blocks], axis=0)
     dimension = problem.dimension
     return Accepted(
-        problem.names,
-        states[:, :dimension],
+        problem.labels,
+        problem.constrain(states[:, :dimension]),
         states[:, value_column(dimension)],
         simulations,
         int(sums[FAILED]),
@@ -163,7 +162,7 @@ def try_block(
 
 @lru_cache(maxsize=8)
 def _attempt(problem: Abc, target: Target) -> Any:
-    _, draw_from_prior = prior_functions(problem.reference, target)
+    draw_from_prior = problem.reference.functions(target).draw
     simulate_into = problem.simulation(target)
 
     def attempt(rng: Any, tolerance: float, row: Floats) -> float:

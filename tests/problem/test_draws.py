@@ -14,7 +14,7 @@ from scipy import stats
 
 import aptmc.compiled
 from aptmc.errors import InputError
-from aptmc.problem import draws
+from aptmc.problem.prior import draws
 from aptmc.problem.prior.families import encode, known_families
 from aptmc.problem.prior.log_densities import Family
 from aptmc.problem.prior.prior import Prior

@@ -11,6 +11,7 @@ from types import ModuleType
 
 from aptmc.errors import InputError
 from aptmc.problem import Problem
+from aptmc.problem.base import is_problem
 
 
 def find_problem(place: str) -> Problem:
@@ -20,16 +21,16 @@ def find_problem(place: str) -> Problem:
         raise InputError(f"{place!r} names no problem: use file.py:name or package.module:name")
     module = _from_file(Path(where)) if where.endswith(".py") else _from_package(where)
     if not hasattr(module, name):
-        found = [key for key, value in vars(module).items() if isinstance(value, Problem)]
+        found = [key for key, value in vars(module).items() if is_problem(value)]
         known = f"; there is {', '.join(found)}" if found else ""
         raise InputError(f"{where} has no {name!r}{known}")
     value = getattr(module, name)
-    if not isinstance(value, Problem) and callable(value):
+    if not is_problem(value) and callable(value):
         try:
             value = value()
         except Exception as error:
             raise InputError(f"{place}() raised {type(error).__name__}: {error}") from error
-    if not isinstance(value, Problem):
+    if not is_problem(value):
         raise InputError(f"{place} is {value!r}, not a problem: use aptmc.Tempered or aptmc.Abc")
     return value
 

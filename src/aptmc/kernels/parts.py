@@ -12,7 +12,6 @@ from typing import Any, final
 
 from aptmc.compiled import Floats, Generator, Target, compiled
 from aptmc.errors import InputError
-from aptmc.kernels.priors import prior_functions
 from aptmc.problem.base import Problem
 from aptmc.problem.state import (
     BAD_VALUE,
@@ -126,7 +125,7 @@ class Parts:
             raise InputError(
                 f"a problem of kind {type(self.problem).__name__} has no reference to draw from"
             )
-        return prior_functions(self.problem.reference, self.target)
+        return self.problem.reference.functions(self.target)
 
     def _evaluation(self) -> Callable[..., None]:
         fill_in = self.problem.evaluation(self.target)

@@ -25,6 +25,7 @@ from aptmc.ladder import Ladder
 from aptmc.planning.pilot import Pilot, Transitions
 from aptmc.problem.base import Problem
 from aptmc.problem.state import ACCEPTED, WORK, state_width
+from aptmc.problem.variables import scalars
 from aptmc.problem.weights import power_log_weight, tolerance_log_weight
 
 NEIGHBOURS = 5
@@ -74,7 +75,7 @@ class PilotProblem(Problem):
     value_name = "value"
 
     def __init__(self, ladder_kind: str) -> None:
-        super().__init__(("state",), "make_pilots_move", target=NUMBA)
+        super().__init__(scalars(["state"]), "make_pilots_move", target=NUMBA)
         self._ladder_kind = ladder_kind
         self.compiled_moves[NUMBA, PilotsMoves] = make_pilots_move
 
@@ -82,6 +83,11 @@ class PilotProblem(Problem):
     def ladder_kind(self) -> str:
         """The kind of the pilot's ladder."""
         return self._ladder_kind
+
+    @property
+    def reference(self) -> None:
+        """None: only what was seen can be seen again."""
+        return None
 
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Accept any: they are the pilot's own, which it has sampled."""

@@ -21,7 +21,7 @@ PANELS_PER_ROW = 4
 def autocorrelation(runs: Run | Mapping[str, Run], lags: int = 200) -> Figure:
     """The coldest rung's autocorrelation for each parameter, of one run or of several by name."""
     named = runs if isinstance(runs, Mapping) else {"": runs}
-    names = next(iter(named.values())).settings.problem.names
+    names = next(iter(named.values())).settings.problem.labels
     columns = min(len(names), PANELS_PER_ROW)
     rows = -(-len(names) // columns)
     with figure(1.9 * rows + 0.2, min(WIDTH, 2.4 * columns)) as new:

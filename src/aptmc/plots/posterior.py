@@ -39,7 +39,7 @@ def marginals(run: Run, reference: Mapping[str, Reference] | None = None) -> Fig
     :param reference: by name, what to compare with: a density, a function of one number, is drawn
         as a line; draws of another sampler, an array, as the outline of their histogram
     """
-    names = run.settings.problem.names
+    names = run.settings.problem.labels
     for name in reference or {}:
         if name not in names:
             raise InputError(f"there is no parameter {name!r}: there are {', '.join(names)}")
@@ -103,7 +103,7 @@ def _histogram(panel: Any, values: Any) -> Any:
 
 def pairs(run: Run) -> Figure:
     """All pairs of parameters: clouds below the diagonal, correlations above it."""
-    names = run.settings.problem.names[:MOST_PAIRS]
+    names = run.settings.problem.labels[:MOST_PAIRS]
     values = np.column_stack([np.concatenate(run.series(name)) for name in names])
     shown = values[:: max(len(values) // MOST_POINTS, 1)]
     size = len(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, final
 
 import numpy as np
@@ -53,9 +54,9 @@ class Abc(Problem):
     ('mean',)
     """
 
+    has_simulator = True
     value_name = "distance"
     ladder_kind = "tolerances"
-    has_simulator = True
     needs_search = True
     reference_level = math.inf
 
@@ -148,7 +149,7 @@ class Abc(Problem):
         self.rejects_failures = on_error == "reject"
         self.start_simulations = whole_number("start_simulations", start_simulations)
         super().__init__(
-            prior.names,
+            prior.variables,
             function_name,
             target=target_of(*functions) if prior.is_compiled else INTERPRETED,
             kept_numbers=kept_numbers,
@@ -159,11 +160,6 @@ class Abc(Problem):
         """The prior."""
         return self.prior
 
-    @property
-    def support(self) -> tuple[Floats, Floats]:
-        """The prior's."""
-        return self.prior.support
-
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any tolerances will do; an infinite one is the prior."""
 
@@ -173,8 +169,10 @@ class Abc(Problem):
 
     def simulation(self, target: Target) -> Callable[..., float]:
         """A function like `aptmc.problem.simulator.simulation_model`."""
+        simulate = self.of_coordinates(self.simulator.simulate, target)
+        simulator = replace(self.simulator, simulate=simulate)
         if target.is_compiled:
-            body = compiled_simulation(self.simulator, self.dimension, self.rejects_failures)
+            body = compiled_simulation(simulator, self.dimension, self.rejects_failures)
             try:
                 return target.like(simulation_model, body)
             except Exception as error:
@@ -186,7 +184,7 @@ class Abc(Problem):
 
         def simulate_into(row: Floats, rng: np.random.Generator, tolerance: float) -> float:
             try:
-                return self.simulator.simulate_into(row, rng, tolerance, self.dimension)
+                return simulator.simulate_into(row, rng, tolerance, self.dimension)
             except SimulationFailed as failure:
                 if self.rejects_failures:
                     row[value_column(self.dimension)] = np.nan

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard, final
 
 import numpy as np
+import numpy.typing as npt
 
 from aptmc.compiled import Floats, Target
 from aptmc.errors import InputError
+from aptmc.problem.fingerprint import fingerprint
+from aptmc.problem.parametrisation import Parametrisation
+from aptmc.problem.reference import Reference
 from aptmc.problem.state import state_width
+from aptmc.problem.variables import Variable
 
 if TYPE_CHECKING:
     from aptmc.kernels.base import Kernel
@@ -25,29 +30,28 @@ def density_model(theta: Floats) -> float:
 class Problem(ABC):
     """What is sampled: named parameters, and states that belong to them."""
 
+    is_stored = False  # all that is left of one in a store, which cannot be computed with
     has_evidence = False  # a likelihood and a prior of its own, so that it has an evidence
     has_density = False  # so that `evaluation` gives it
     has_simulator = False  # so that `simulation` gives it
     rejects_failures = False  # whether a simulation that fails counts as a miss
     needs_search = False  # whether first states are found by moves, not by `start`
     start_simulations = 0  # how many that search may take
-    # Something to draw from: log_density(theta), draw(rng) and spread(rng), the standard deviations
-    # before anything is known; and the level at which a rung is nothing but that.
-    reference: Any = None
-    reference_level: float | None = None
+    reference_level: float | None = None  # at which a rung is nothing but the reference
 
     def __init__(
         self,
-        names: tuple[str, ...],
+        variables: Sequence[Variable],
         function_name: str,
         *,
         target: Target,
         kept_numbers: int = 0,
     ) -> None:
-        self.names = names
+        self.parametrisation = Parametrisation(variables)
+        self.names = self.parametrisation.names  # one for each coordinate
         self.function_name = function_name  # what the user calls the function that is evaluated
         self.target = target
-        self.width = state_width(len(names)) + kept_numbers
+        self.width = state_width(len(self.names)) + kept_numbers
         # By what of a kernel is in the code.
         self.compiled_moves: dict[Any, Callable[..., None]] = {}
 
@@ -61,14 +65,46 @@ class Problem(ABC):
         return self.target.is_compiled
 
     @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The parameters, with names, shapes and the names of their dimensions and places."""
+        return self.parametrisation.variables
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One for each number that users see: `beta[3]` for a place of a vector."""
+        return self.parametrisation.labels
+
+    @property
     def dimension(self) -> int:
-        """How many parameters there are."""
+        """How many coordinates a chain holds."""
         return len(self.names)
 
     @property
     def support(self) -> tuple[Floats, Floats]:
-        """Bounds beyond which there is nothing."""
+        """Bounds of the coordinates beyond which there is nothing: the reference's, if any."""
+        if self.reference is not None:
+            return self.reference.support
         return np.full(self.dimension, -np.inf), np.full(self.dimension, np.inf)
+
+    @property
+    @abstractmethod
+    def reference(self) -> Reference | None:
+        """The distribution at the far end of the ladder that one can draw from, if there is any."""
+
+    @final
+    def constrain(self, theta: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The parameters at some coordinates, along the last axis."""
+        return self.parametrisation.constrain(theta)
+
+    @final
+    def of_coordinates(self, function: Callable[..., Any], target: Target) -> Callable[..., Any]:
+        """A user's function, whose first argument is the parameters, as one of coordinates."""
+        return self.parametrisation.of_coordinates(function, target)
+
+    @final
+    def fingerprint(self) -> dict[str, str]:
+        """A checksum for each part of the problem, by name: has it changed since it was stored?"""
+        return fingerprint(self)
 
     @property
     @abstractmethod
@@ -113,8 +149,16 @@ class Problem(ABC):
         return default_kernel(self)
 
     def describe(self, state: Floats) -> dict[str, float]:
-        """The parameters of a state by name."""
-        return dict(zip(self.names, state[: self.dimension].tolist(), strict=True))
+        """The parameters of a state by label."""
+        theta = state[: self.dimension]
+        if self.parametrisation.is_identity:
+            return dict(zip(self.names, theta.tolist(), strict=True))
+        return self.parametrisation.describe(theta)
+
+
+def is_problem(value: object) -> TypeGuard[Problem]:
+    """Whether this is a problem, and not only what a store says of one."""
+    return isinstance(value, Problem)
 
 
 def check_function(function: object, name: str, arguments: str = "theta") -> None:

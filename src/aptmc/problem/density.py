@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
 
 import numpy as np
 from numba.core.errors import NumbaError
 
 from aptmc.compiled import INTERPRETED, Floats, Target, compiler_words
 from aptmc.errors import InputError, MoveFailed
-from aptmc.problem.base import Problem
+from aptmc.problem.base import Problem, check_function
+from aptmc.problem.gradient import gradient_function, refuse_steps
 from aptmc.problem.state import log_prior_column, value_column
+from aptmc.problem.variables import Variable
 
 START_ATTEMPTS = 1000
 
@@ -30,18 +32,36 @@ class DensityProblem(Problem):
 
     def __init__(
         self,
-        names: tuple[str, ...],
+        variables: Sequence[Variable],
         function_name: str,
         *,
         target: Target,
         start_attempts: int = START_ATTEMPTS,
+        gradient: Callable[[Floats], Any] | None = None,
     ) -> None:
-        super().__init__(names, function_name, target=target)
+        super().__init__(variables, function_name, target=target)
         self.start_attempts = start_attempts
+        self.gradient = gradient  # a user's own, by the parameters
+        if gradient is not None:
+            check_function(gradient, "gradient")
+            refuse_steps(self.parametrisation)
 
     @abstractmethod
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """The function that evaluates a state: compiled, or plain Python with careful errors."""
+
+    @final
+    def gradient_function(self, target: Target) -> Callable[..., Any]:
+        """The gradient of what is evaluated, for kernels: checked when it is first called.
+
+        It writes to its second argument, one number for each coordinate.
+        """
+        if self.gradient is None:
+            raise InputError(
+                f"this problem has no gradient: give one, {type(self).__name__}(..., "
+                "gradient=function of theta)"
+            )
+        return gradient_function(self.gradient, self.parametrisation, target)
 
     @abstractmethod
     def draw_start(self, rng: np.random.Generator) -> Floats:

@@ -19,9 +19,10 @@ from aptmc.problem.density import (
     evaluate_model,
 )
 from aptmc.problem.state import log_prior_column, value_column
+from aptmc.problem.variables import Variable, scalars
 from aptmc.problem.weights import power_log_weight
 
-Start = float | Mapping[str, float] | npt.ArrayLike | Callable[[np.random.Generator], Any]
+Start = float | Mapping[str, Any] | npt.ArrayLike | Callable[[np.random.Generator], Any]
 
 
 @final
@@ -30,8 +31,10 @@ class Power(DensityProblem):
 
     :param log_density: a function of the parameters, an array; compiled end to end if it is a numba
         function
-    :param start: where all chains start: a mapping from names to numbers, an array, a number, or a
-        function of a numpy generator that draws one of these
+    :param start: where all chains start: a mapping from names to numbers or arrays, an array, a
+        number, or a function of a numpy generator that draws one of these
+    :param gradient: a function of the same array that gives the gradient of the log density, for
+        kernels that use one
 
     >>> Power(lambda theta: -0.5 * theta[0] ** 2, start={"x": 0.0}).names
     ('x',)
@@ -42,18 +45,30 @@ class Power(DensityProblem):
     value_name = "log_density"
     ladder_kind = "powers"
 
-    def __init__(self, log_density: Callable[[Floats], Any], start: Start) -> None:
+    def __init__(
+        self,
+        log_density: Callable[[Floats], Any],
+        start: Start,
+        *,
+        gradient: Callable[[Floats], Any] | None = None,
+    ) -> None:
         check_function(log_density, "log_density")
         self.log_density = log_density
         self._start = start
         example = self._example(np.random.default_rng(0))
         super().__init__(
-            _names(example),
+            _variables(example),
             "log_density",
             target=target_of(log_density),
             start_attempts=START_ATTEMPTS if callable(start) else 1,
+            gradient=gradient,
         )
         self.draw_start(np.random.default_rng(0))
+
+    @property
+    def reference(self) -> None:
+        """None: nothing is known but the density."""
+        return None
 
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """A density to the power 0 is flat, and no chain could sample it."""
@@ -81,8 +96,8 @@ class Power(DensityProblem):
         """The start, or a draw of it."""
         start = self._example(rng)
         is_mapping = isinstance(start, Mapping)
-        if is_mapping and set(start) == set(self.names):
-            theta = numbers([start[name] for name in self.names])
+        if is_mapping and set(start) == {variable.name for variable in self.variables}:
+            theta = _joined(start, self.variables)
         else:
             theta = None if is_mapping else numbers(start)
         if theta is None or np.atleast_1d(theta).shape != (self.dimension,):
@@ -104,12 +119,24 @@ class Power(DensityProblem):
             ) from error
 
 
-def _names(start: Any) -> tuple[str, ...]:
+def _joined(start: Mapping[str, Any], variables: tuple[Variable, ...]) -> Floats | None:
+    """The values of a mapping one after the other, if they are numbers of the right shapes."""
+    values = [numbers(start[variable.name]) for variable in variables]
+    pairs = zip(values, variables, strict=True)
+    if any(value is None or value.shape != variable.shape for value, variable in pairs):
+        return None
+    return np.concatenate([np.ravel(value) for value in values if value is not None])
+
+
+def _variables(start: Any) -> tuple[Variable, ...]:
     if isinstance(start, Mapping):
         if not start:
             raise InputError('start must map names to numbers, got {}: use {"x": 1.0}, say')
         try:
-            return tuple(parameter_name(name) for name in start)
+            for name in start:
+                parameter_name(name)
+            shapes = {name: getattr(numbers(value), "shape", ()) for name, value in start.items()}
+            return tuple(Variable(name, shape) for name, shape in shapes.items())
         except InputError as error:
             raise InputError(f"start must map names to numbers, got {start!r}: {error}") from None
     values = numbers(start)
@@ -118,7 +145,7 @@ def _names(start: Any) -> tuple[str, ...]:
             "start must be a finite number, a mapping from names to numbers, or a one-dimensional "
             f"array, got {start!r}"
         )
-    return ("x",) if values.ndim == 0 else tuple(f"x{i}" for i in range(values.size))
+    return scalars(["x"] if values.ndim == 0 else [f"x{i}" for i in range(values.size)])
 
 
 def _evaluation(

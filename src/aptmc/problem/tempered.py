@@ -10,9 +10,8 @@ import numpy as np
 
 from aptmc.compiled import INTERPRETED, Floats, Target, target_of
 from aptmc.errors import InputError
-from aptmc.problem.base import check_function, density_model
+from aptmc.problem.base import check_function
 from aptmc.problem.density import DensityProblem, checked_call, evaluate_model
-from aptmc.problem.prior.log_densities import log_density
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.state import log_prior_column, value_column
 from aptmc.problem.weights import power_log_weight
@@ -25,6 +24,8 @@ class Tempered(DensityProblem):
     :param log_likelihood: a function of the parameters, an array in the prior's order. Compiled end
         to end if it is a numba function and the prior's families are known ones
     :param prior: the prior, with the parameters' names
+    :param gradient: a function of the same array that gives the gradient of the log likelihood, for
+        kernels that use one
 
     >>> from scipy import stats
     >>> prior = Prior(mean=stats.norm(0, 10))
@@ -37,27 +38,29 @@ class Tempered(DensityProblem):
     has_evidence = True
     reference_level = 0.0
 
-    def __init__(self, log_likelihood: Callable[[Floats], Any], prior: Prior) -> None:
+    def __init__(
+        self,
+        log_likelihood: Callable[[Floats], Any],
+        prior: Prior,
+        *,
+        gradient: Callable[[Floats], Any] | None = None,
+    ) -> None:
         check_function(log_likelihood, "log_likelihood")
         if not isinstance(prior, Prior):
             raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
         self.log_likelihood = log_likelihood
         self.prior = prior
         super().__init__(
-            prior.names,
+            prior.variables,
             "log_likelihood",
             target=target_of(log_likelihood) if prior.is_compiled else INTERPRETED,
+            gradient=gradient,
         )
 
     @property
     def reference(self) -> Prior:
         """The prior."""
         return self.prior
-
-    @property
-    def support(self) -> tuple[Floats, Floats]:
-        """The prior's."""
-        return self.prior.support
 
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any powers will do; power 0 is the prior."""
@@ -69,24 +72,27 @@ class Tempered(DensityProblem):
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """Prior first; the likelihood is not computed where the prior is zero."""
         if target.is_compiled:
-            families, parameters = self.prior.families, self.prior.parameters
-
-            def log_prior_at(theta: Floats) -> float:
-                return log_density(theta, families, parameters)
-
-            log_prior_at = target.like(density_model, log_prior_at)
+            log_prior_at = self.prior.functions(target).log_density
+            log_likelihood_at = self.of_coordinates(self.log_likelihood, target)
             return target.like(
-                evaluate_model, _evaluation(self.dimension, log_prior_at, self.log_likelihood)
+                evaluate_model, _evaluation(self.dimension, log_prior_at, log_likelihood_at)
             )
 
-        def log_likelihood_at(theta: Floats) -> float:
+        def checked_log_likelihood_at(theta: Floats) -> float:
             where = self.describe(theta)
-            return checked_call(self.log_likelihood, self.function_name, theta, where)
+            return checked_call(
+                self.log_likelihood, self.function_name, self.constrain(theta), where
+            )
 
-        def plain_log_prior_at(theta: Floats) -> float:
-            return float(self.prior.log_density(theta))
+        return _evaluation(self.dimension, self._log_prior_at(), checked_log_likelihood_at)
 
-        return _evaluation(self.dimension, plain_log_prior_at, log_likelihood_at)
+    def _log_prior_at(self) -> Callable[[Floats], float]:
+        functions = self.prior.functions(INTERPRETED)
+
+        def log_prior_at(theta: Floats) -> float:
+            return float(functions.log_density(theta))
+
+        return log_prior_at
 
     def draw_start(self, rng: np.random.Generator) -> Floats:
         """A draw from the prior."""

@@ -217,8 +217,8 @@ def _percent(share: float) -> str:
 def vital_signs(run: Run, summary: Summary) -> VitalSigns:
     """The numbers by which a run is judged."""
     settings, rounds = run.settings, run.warmup_rounds
-    # Parameters are continuous: states that share the first of them are one state.
-    firsts = np.concatenate(run.series(settings.problem.names[0]))
+    # Coordinates are continuous: states that share the first of them are one state.
+    firsts = np.concatenate([draws.state[:, 0] for draws in run.chains()])
     rows = list(summary.values())
     searched = any(part.ladder != settings.ladder for part in rounds)
     return VitalSigns(

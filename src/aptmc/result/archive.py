@@ -17,7 +17,10 @@ from aptmc.backends import Backend, Processes
 from aptmc.errors import InputError
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Problem
-from aptmc.problem.fingerprint import fingerprint, python_version
+from aptmc.problem.fingerprint import VERSION as FINGERPRINT_VERSION
+from aptmc.problem.fingerprint import is_uncertain, python_version, uncertain_part
+from aptmc.problem.parametrisation import Parametrisation
+from aptmc.problem.variables import Variable, scalars
 
 # The only classes that are ever made from a file.
 KNOWN = {
@@ -36,9 +39,21 @@ KNOWN = {
 class StoredProblem:
     """What a store says of its problem: enough to read the draws, not to compute new ones."""
 
+    is_stored = True
+
     def __init__(self, said: Mapping[str, Any], width: int) -> None:
         self.kind: str = said["kind"]
-        self.names: tuple[str, ...] = tuple(said["names"])
+        # Stores of the time before vectors say names only.
+        variables = said.get("variables")
+        self.parametrisation = Parametrisation(
+            scalars(said["names"])
+            if variables is None
+            else [Variable.from_json(variable) for variable in variables]
+        )
+        self.names = self.parametrisation.names
+        self.labels = self.parametrisation.labels
+        self.variables = self.parametrisation.variables
+        self.constrain = self.parametrisation.constrain
         self.dimension = len(self.names)
         self.value_name: str = said["value_name"]
         self.ladder_kind: str = said["ladder_kind"]
@@ -65,10 +80,12 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
     return {
         "kind": type(problem).__name__,
         "names": list(problem.names),
+        "variables": [variable.to_json() for variable in problem.variables],
         "value_name": problem.value_name,
         "ladder_kind": problem.ladder_kind,
         "has_evidence": problem.has_evidence,
-        "fingerprint": fingerprint(problem),
+        "fingerprint": problem.fingerprint(),
+        "fingerprint_version": FINGERPRINT_VERSION,
         "python": python_version(),
     }
 
@@ -97,13 +114,23 @@ def differences(problem: Problem, said: Mapping[str, Any]) -> list[str]:
         for name in ("kind", "names")
         if now[name] != said[name]
     ]
-    if now["python"] == said["python"]:
+    if said.get("fingerprint_version", 1) != FINGERPRINT_VERSION:
+        found.append(
+            "it was stored by an earlier version of aptmc, whose fingerprints of functions and "
+            "data cannot be compared with those of today"
+        )
+    elif now["python"] == said["python"]:
         before, after = said["fingerprint"], now["fingerprint"]
-        found += [
-            f"{name} has changed"
-            for name in sorted({*before, *after})
-            if before.get(name) != after.get(name) and name not in ("kind", "names")
-        ]
+        for name in sorted({*before, *after} - {"kind", "names"}):
+            both = (after.get(name, ""), before.get(name, ""))
+            unknown = [one for one in both if is_uncertain(one)]
+            if unknown:
+                found.append(
+                    f"{name} holds a {uncertain_part(unknown[0])}, and whether that is the same as "
+                    "before cannot be told"
+                )
+            elif before.get(name) != after.get(name):
+                found.append(f"{name} has changed")
     return found
 
 

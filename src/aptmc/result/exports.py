@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aptmc.errors import InputError
-from aptmc.result.tree import sources, values_of
+from aptmc.result.sources import labelled, statistics, values_of
 
 if TYPE_CHECKING:
     import pandas
@@ -24,11 +24,12 @@ def to_dataframe(run: Run, rung: int) -> pandas.DataFrame:
     except ImportError:
         raise InputError("tables need pandas: pip install pandas") from None
 
+    problem = run.settings.problem
+    sources = labelled(problem) | statistics(problem)
     frames = []
     for number, draws in enumerate(run.chains(rung)):
         columns = {"chain": np.full(draws.time.size, number)}
-        for variables in sources(run).values():
-            columns |= {name: values_of(draws, source) for name, source in variables.items()}
+        columns |= {name: values_of(draws, source) for name, source in sources.items()}
         frames.append(pandas.DataFrame(columns))
     return pandas.concat(frames, ignore_index=True)
 

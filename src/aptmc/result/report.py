@@ -30,7 +30,7 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
 
     from aptmc.result.report_figures import pictures
 
-    if not any(series.size for series in run.series(run.settings.problem.names[0])):
+    if not any(series.size for series in run.series(run.settings.problem.labels[0])):
         raise InputError("there is nothing to report yet: the run has no draws")
     environment = Environment(
         loader=PackageLoader("aptmc.result"),
@@ -76,8 +76,9 @@ def _tiles(run: Run) -> dict[str, str]:
 
 def _settings(run: Run) -> dict[str, str]:
     settings = run.settings
+    names = [variable.name for variable in settings.problem.variables]
     said: dict[str, Any] = {
-        "problem": f"{_kind(settings.problem)} of {', '.join(settings.problem.names)}",
+        "problem": f"{_kind(settings.problem)} of {', '.join(names)}",
         "ladder": settings.ladder,
         "kernel": settings.kernel,
         "schedule": settings.schedule,

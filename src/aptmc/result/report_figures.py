@@ -68,7 +68,7 @@ def plots_of(run: Run, beside: Run | None) -> list[Plot]:
             lambda: plots.marginals(run),
         ),
     ]
-    if len(run.settings.problem.names) > 1:
+    if len(run.settings.problem.labels) > 1:
         found.append(
             Plot(
                 "Pairs",

@@ -12,7 +12,7 @@ from aptmc.errors import InputError
 from aptmc.kernels import Kernel
 from aptmc.keys import MOVE, Key, first_number
 from aptmc.problem import Problem
-from aptmc.problem.state import ACCEPTED, WORK
+from aptmc.problem.state import ACCEPTED, WORK, value_column
 from aptmc.record.record import Record
 from aptmc.session.orders import Mover, Order
 from aptmc.store import Store
@@ -47,7 +47,7 @@ def rerun(settings: Settings, trace: Trace, move: Key, *, compiled: bool | None)
 
     :param compiled: False runs it in plain Python
     """
-    if not isinstance(settings.problem, Problem):
+    if settings.problem.is_stored:
         raise InputError(
             "a stored run holds no functions to compute with: give the problem, "
             "aptmc.open(store, problem)"
@@ -64,15 +64,19 @@ def rerun(settings: Settings, trace: Trace, move: Key, *, compiled: bool | None)
     mover = Mover(settings.problem, settings.kernel, settings.seed, target=target)
     outcome = mover.compute(Order(move, rung, level, tuning, before))
     place = settings.kernel.places.get("simulations")
-    columns = [*settings.problem.names, settings.problem.value_name]
     return Rerun(
         rung,
-        dict(zip(columns, before.tolist(), strict=False)),
-        dict(zip(columns, outcome.state.tolist(), strict=False)),
+        _described(settings.problem, before),
+        _described(settings.problem, outcome.state),
         accepted=int(outcome.info[ACCEPTED]),
         simulations=0 if place is None else int(outcome.info[place]),
         work=float(outcome.info[WORK]),
     )
+
+
+def _described(problem: Problem, state: Floats) -> dict[str, float]:
+    value = float(state[value_column(problem.dimension)])
+    return problem.describe(state) | {problem.value_name: value}
 
 
 def _state_before(move: Key, seed: int, trace: Trace) -> Floats:

@@ -30,6 +30,7 @@ from aptmc.record.record import Record
 from aptmc.result.advice import Advice, advise, describe, vital_signs
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
 from aptmc.result.rerun import Rerun, Trace, rerun
+from aptmc.result.sources import source_of, values_of
 from aptmc.result.tree import eager_tree, lazy_tree
 from aptmc.session.session import Overhead, Usage
 from aptmc.settings import Settings
@@ -217,12 +218,12 @@ class Run:
         return [draws.between(start, end) for draws in self._store.chains(chains.tolist(), width)]
 
     def series(self, name: str, rung: int = 0, *, warmup: bool = False) -> list[Floats]:
-        """One parameter's draws, an array for each chain on a rung."""
-        names = self.settings.problem.names
-        if name not in names:
-            raise InputError(f"there is no parameter {name!r}: there are {', '.join(names)}")
-        column = names.index(name)
-        return [draws.state[:, column] for draws in self.chains(rung, warmup=warmup)]
+        """One parameter's draws, an array for each chain on a rung.
+
+        :param name: of a parameter, or of one place of a vector: `beta[3]`
+        """
+        source = source_of(self.settings.problem, name)
+        return [values_of(draws, source) for draws in self.chains(rung, warmup=warmup)]
 
     def summary(self) -> Summary:
         """Mean, sd, interval, effective sample size and more, for each parameter.
@@ -238,7 +239,7 @@ class Run:
 
     @cached_property
     def _table(self) -> Summary:
-        draws = {name: self.series(name) for name in self.settings.problem.names}
+        draws = {label: self.series(label) for label in self.settings.problem.labels}
         elapsed = max(self.elapsed - self.settings.warmup, 0.0)
         return summarise(draws, elapsed, unit=self.settings.on.time_unit)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aptmc.problem.state import value_column
-from aptmc.record.columns import STATISTICS
-from aptmc.store import Draws, Store
+from aptmc.result.sources import Source, parameters, statistics, values_of
+from aptmc.store import Store
 
 if TYPE_CHECKING:
     import xarray
@@ -17,21 +16,25 @@ if TYPE_CHECKING:
     from aptmc.result.run import Run
 
 
-class Source(NamedTuple):
-    """Where a variable is found in the draws: a column, and a place in it if it is the state."""
-
-    column: str
-    place: int | None = None
-
-
 def sources(run: Run) -> dict[str, dict[str, Source]]:
     """Which columns of the draws make the variables of each group."""
     problem = run.settings.problem
-    value = value_column(problem.dimension)
-    statistics = {problem.value_name: Source("state", value)}
-    statistics |= {name: Source(name) for name in STATISTICS}
-    parameters = {name: Source("state", place) for place, name in enumerate(problem.names)}
-    return {"posterior": parameters, "sample_stats": statistics}
+    return {"posterior": parameters(problem), "sample_stats": statistics(problem)}
+
+
+def _dims(run: Run) -> dict[str, list[str]]:
+    """By variable, the names of its own dimensions."""
+    variables = run.settings.problem.variables
+    return {variable.name: list(variable.dims) for variable in variables if variable.dims}
+
+
+def _coords(run: Run) -> dict[str, list[Any]]:
+    """By dimension of a variable, what its places are called."""
+    return {
+        dim: list(variable.coords.get(dim, range(length)))
+        for variable in run.settings.problem.variables
+        for dim, length in zip(variable.dims, variable.shape, strict=True)
+    }
 
 
 def eager_tree(run: Run, *, with_warmup: bool) -> xarray.DataTree:
@@ -44,7 +47,7 @@ def eager_tree(run: Run, *, with_warmup: bool) -> xarray.DataTree:
     with warnings.catch_warnings():
         # A short run may have fewer draws than chains; the dimensions are right all the same.
         warnings.filterwarnings("ignore", "Found chain dimension to be longer", UserWarning)
-        return from_dict(groups, save_warmup=True)
+        return from_dict(groups, save_warmup=True, dims=_dims(run), coords=_coords(run))
 
 
 def _arrays(run: Run, prefix: str, *, warmup: bool) -> dict[str, dict[str, np.ndarray]]:
@@ -59,12 +62,6 @@ def _arrays(run: Run, prefix: str, *, warmup: bool) -> dict[str, dict[str, np.nd
     }
 
 
-def values_of(draws: Draws, source: Source) -> Any:
-    """The values of one variable in some draws."""
-    column = getattr(draws, source.column)
-    return column if source.place is None else column[:, source.place]
-
-
 def lazy_tree(
     run: Run, store: Store, chains: list[int], length: int, *, with_warmup: bool
 ) -> xarray.DataTree:
@@ -77,7 +74,9 @@ def lazy_tree(
         """One variable of all chains, read when it is asked for."""
 
         def __init__(self, source: Source, kind: str) -> None:
-            self.source, self.shape, self.dtype = source, (len(chains), length), np.dtype(kind)
+            self.source, self.shape = source, (len(chains), length, *source.shape)
+            is_whole = source.variable is not None and source.variable.kind == "whole"
+            self.dtype = np.dtype(np.int64 if is_whole else kind)
 
         def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
             return indexing.explicit_indexing_adapter(
@@ -86,32 +85,43 @@ def lazy_tree(
 
         def _read(self, key: tuple[Any, ...]) -> Any:
             which = np.arange(len(chains))[key[0]]
+            column, place = self.source.column, self.source.place
             columns = [
-                store.column(*self.source, chains[chain])[:length][key[1]]
+                self.source.shown(store.column(column, place, chains[chain])[:length])[key[1:]]
                 for chain in np.atleast_1d(which)
             ]
             return np.stack(columns) if which.ndim else columns[0]
 
     kinds = store.column_kinds()
     # A range takes no memory, however many draws there are.
+    places, dims = _coords(run), _dims(run)
     coordinates = {"chain": np.arange(len(chains)), "draw": pandas.RangeIndex(length)}
+
+    def coordinates_of(group: str) -> dict[str, Any]:
+        return coordinates | (places if group == "posterior" else {})
+
     datasets = {
         group: xarray.Dataset(
             {
                 name: (
-                    ("chain", "draw"),
+                    ("chain", "draw", *dims.get(name, ())),
                     indexing.LazilyIndexedArray(OnDisk(source, kinds[source.column])),
                 )
                 for name, source in variables.items()
             },
-            coords=coordinates,
+            coords=coordinates_of(group),
         )
         for group, variables in sources(run).items()
     }
     if with_warmup:  # which is in memory
         for group, arrays in _arrays(run, "warmup_", warmup=True).items():
+            count = next(iter(arrays.values())).shape[1]
             datasets[group] = xarray.Dataset(
-                {name: (("chain", "draw"), values) for name, values in arrays.items()},
-                coords={"chain": [0], "draw": np.arange(next(iter(arrays.values())).shape[1])},
+                {
+                    name: (("chain", "draw", *dims.get(name, ())), values)
+                    for name, values in arrays.items()
+                },
+                coords={"chain": [0], "draw": np.arange(count)}
+                | (places if group == "warmup_posterior" else {}),
             )
     return xarray.DataTree.from_dict({f"/{group}": data for group, data in datasets.items()})

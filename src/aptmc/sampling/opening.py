@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aptmc.errors import InputError
 from aptmc.problem import Problem
+from aptmc.problem.base import is_problem
 from aptmc.problem.state import OWN
 from aptmc.result.archive import StoredBackend, StoredProblem, differences, from_json
 from aptmc.result.run import Run
@@ -64,7 +65,7 @@ def open(store: PathLike, problem: Problem | None = None, *, salvage: bool = Fal
 
 def check_same(problem: Problem, store: DiskStore, *, force: bool) -> None:
     """Refuse a problem other than the one that was stored."""
-    if not isinstance(problem, Problem):
+    if not is_problem(problem):
         raise InputError(
             f"problem must be an aptmc problem, got {problem!r}: a store holds no functions, so "
             "give the problem again that was sampled"

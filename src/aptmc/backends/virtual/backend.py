@@ -25,7 +25,15 @@ from aptmc.backends.virtual.loop import (
 )
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
-from aptmc.compiled import Floats, at_speed, compiled_like, interpreted, is_compiled
+from aptmc.compiled import (
+    INTERPRETED,
+    NUMBA,
+    Floats,
+    compiled_like,
+    interpreted,
+    is_compiled,
+    source_of,
+)
 from aptmc.errors import (
     AptmcError,
     InputError,
@@ -116,8 +124,9 @@ class VirtualTime(LoopBackend):
         hold: Callable[..., float] = _no_hold if self.hold is None else self.hold
         simulate: Callable[..., int] = run_until
         if session.mover.target.is_compiled and is_compiled(hold):
-            hold = _with_signature(hold)
+            hold = _with_signature(session.problem.of_coordinates(hold, NUMBA))
         else:
+            hold = session.problem.of_coordinates(hold, INTERPRETED)
             simulate = _plain_loop(session)
         flight = self._flight(session)
         began, until = session.progress.elapsed, session.progress.elapsed + budget
@@ -205,7 +214,7 @@ class VirtualTime(LoopBackend):
         parameters = session.problem.describe(state)
         theta = state[: session.problem.dimension].copy()
         try:
-            value = self.hold(theta, rung, key.generator())
+            value = self.hold(session.problem.constrain(theta), rung, key.generator())
         except Exception as error:
             reason = f"hold raised {type(error).__name__}: {error}"
             raise MoveFailed(reason, parameters, rung, key) from error
@@ -236,7 +245,7 @@ def _plain_loop(session: Session) -> Callable[..., int]:
         take_next=take_next,
         catch_up=catch_up,
         complete=complete,
-        is_full=at_speed(is_full, compiled=False),
+        is_full=source_of(is_full),
     )
 
 

@@ -22,13 +22,15 @@ from aptmc.errors import InputError
 from aptmc.problem.prior.log_densities import (
     FIRST,
     LOCATION,
+    LOG_ODDS,
     LOWER,
     SCALE,
     SECOND,
     UPPER,
     Family,
-    log_marginal,
+    log_any_marginal,
 )
+from aptmc.problem.prior.whole_numbers import FIRST_WHOLE, draw_whole
 
 # How often one number is drawn before the distribution is given up.
 ATTEMPTS = 1000
@@ -117,7 +119,7 @@ def _triangle(rng: Generator, mode: float) -> float:
 def _form(
     rng: Generator, family: int, lower: float, upper: float, first: float, second: float
 ) -> float:
-    """A draw of the standard form. It need not lie between the bounds: see `_marginal`."""
+    """A draw of the standard form. It need not lie between the bounds: see `draw_marginal`."""
     if family == Family.FLAT:
         return lower + (upper - lower) * rng.random()
     if family == Family.NORMAL:
@@ -144,11 +146,15 @@ def _form(
         return 1.0 / (1.0 + _exp(-log_odds))
     if family == Family.TRIANGLE:
         return _triangle(rng, first)
+    if family == LOG_ODDS:
+        return _log_of_gamma(rng, first) - _log_of_gamma(rng, second)
+    if family >= FIRST_WHOLE:
+        return draw_whole(rng, family, lower, upper, first, second)
     return math.nan
 
 
 @compiled
-def _marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
+def draw_marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
     """A number with a density, or NaN if none was found."""
     # Numbers of Python's own overflow without a warning.
     location, scale = float(row[LOCATION]), float(row[SCALE])
@@ -159,7 +165,7 @@ def _marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
         # On the positive half a symmetric form is folded; the others are positive there already.
         value = location + scale * (abs(z) if lower >= 0.0 else z)
         # Drawing again what lies outside the bounds gives the form between them.
-        if log_marginal(value, family, row) > -math.inf:
+        if log_any_marginal(value, family, row) > -math.inf:
             return value
     return math.nan
 
@@ -183,7 +189,7 @@ def draw_prior(
     True
     """
     for dimension in range(theta.size):
-        theta[dimension] = _marginal(rng, families[dimension], parameters[dimension])
+        theta[dimension] = draw_marginal(rng, families[dimension], parameters[dimension])
         if math.isnan(theta[dimension]):
             raise InputError(_NOWHERE)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from aptmc.compiled import Floats
 from aptmc.problem.prior.log_densities import Family
+from aptmc.problem.prior.whole_numbers import whole_form_of
 
 _LARGEST = float(np.finfo(np.float64).max)
 _LOG_TWO = math.log(2.0)
@@ -110,7 +111,9 @@ def named_parameters(frozen: Any) -> dict[str, Any]:
     {'a': 2, 'loc': 0.0, 'scale': 3}
     """
     shapes = frozen.dist.shapes.split(",") if frozen.dist.shapes else []
-    names = [*(shape.strip() for shape in shapes), "loc", "scale"]
+    names = [*(shape.strip() for shape in shapes), "loc"]
+    if not is_whole(frozen):
+        names.append("scale")
     # Not strict: the last ones may have been left out, or given by name.
     by_position = dict(zip(names, frozen.args, strict=False))
     given = {"loc": 0.0, "scale": 1.0} | by_position | frozen.kwds
@@ -126,13 +129,20 @@ def encode(frozen: Any) -> Encoded | None:
     >>> encode(stats.gumbel_r(0, 3)) is None
     True
     """
+    return encode_parameters(frozen, named_parameters(frozen))
+
+
+def encode_parameters(frozen: Any, given: Mapping[str, Any]) -> Encoded | None:
+    """The same with other parameters, one number each, by scipy's names for them."""
     from scipy import stats
 
+    shapes = {key: float(value) for key, value in given.items()}
+    if is_whole(frozen):
+        return _encode_whole(frozen, shapes)
     name = _ALIASES.get(frozen.dist.name, frozen.dist.name)
     # The name alone is not enough: anyone may call a distribution of their own "norm".
     if name not in _FAMILIES or type(frozen.dist) is not type(getattr(stats, name)):
         return None
-    shapes = {key: float(value) for key, value in named_parameters(frozen).items()}
     location, scale = shapes.pop("loc"), shapes.pop("scale")
     # Parameters out of all proportion overflow quietly: whoever builds a prior looks at the row.
     with np.errstate(all="ignore"):
@@ -149,6 +159,23 @@ def encode(frozen: Any) -> Encoded | None:
         ]
     )
     return Encoded(int(standard.family), row)
+
+
+def is_whole(frozen: Any) -> bool:
+    """Whether a frozen distribution is one of whole numbers."""
+    from scipy import stats
+
+    return isinstance(frozen.dist, stats.rv_discrete)
+
+
+def _encode_whole(frozen: Any, shapes: dict[str, float]) -> Encoded | None:
+    location = shapes.pop("loc")
+    with np.errstate(all="ignore"):
+        form = whole_form_of(frozen, shapes)
+    if form is None:
+        return None
+    row = np.array([location, 1.0, form.lower, form.upper, form.constant, form.first, form.second])
+    return Encoded(int(form.family), row)
 
 
 def _log_gamma(shape: float) -> float:

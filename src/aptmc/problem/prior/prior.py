@@ -1,28 +1,40 @@
-"""The prior: independent marginals, one per named parameter."""
+"""The prior: named parameters, independent or not, one part after the other."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from aptmc.checks import parameter_name
-from aptmc.compiled import Floats, FloatTable, Integers
+from aptmc.compiled import Floats, FloatTable, Integers, Target
 from aptmc.errors import InputError
+from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.prior import log_densities
-from aptmc.problem.prior.draws import ATTEMPTS, draw_priors
-from aptmc.problem.prior.families import Encoded, encode, known_families, named_parameters
-
-SPREAD_DRAWS = 1000
+from aptmc.problem.prior.composition import composed_functions
+from aptmc.problem.prior.draws import draw_priors
+from aptmc.problem.prior.evaluation import (
+    draw_by_parts,
+    log_density_by_parts,
+    plain_functions,
+    table_functions,
+)
+from aptmc.problem.prior.families import known_families
+from aptmc.problem.prior.joint import joint_part
+from aptmc.problem.prior.part import Part, Tables
+from aptmc.problem.prior.parts import make_part
+from aptmc.problem.reference import Reference, ReferenceFunctions
+from aptmc.problem.variables import Shape, Variable
 
 
 @final
 @dataclass(frozen=True, init=False, repr=False, eq=False)
-class Prior:
-    """Independent parameters, each with a continuous distribution frozen by `scipy.stats`.
+class Prior(Reference):
+    """Named parameters, each with a distribution frozen by `scipy.stats`.
 
     >>> from scipy import stats
     >>> prior = Prior(rate=stats.gamma(2, scale=0.5), shift=stats.norm(0, 1))
@@ -33,17 +45,27 @@ class Prior:
     >>> prior.dimension
     2
 
+    A parameter may be a vector (a distribution with arrays as parameters, or `aptmc.iid`), have a
+    multivariate normal, t or Dirichlet distribution, be a whole number, or depend on earlier
+    parameters: by a function of them that returns a distribution, or by `aptmc.given`.
+
+    >>> import aptmc
+    >>> Prior(sd=stats.halfnorm(scale=1), beta=aptmc.iid(lambda sd: stats.norm(0, sd), 2)).names
+    ('sd', 'beta[0]', 'beta[1]')
+
     The well-known families are compiled; any other one works, only slower.
 
     >>> prior.is_compiled
     True
     >>> Prior(level=stats.gumbel_r(0, 1)).is_compiled
     False
+
+    Chains hold *coordinates*, real numbers: a whole number k as any number in [k, k + 1), K shares
+    as K - 1 log odds. Densities and draws are those of coordinates, and `constrain` gives the
+    parameters. Where there are neither whole numbers nor shares both are the same.
     """
 
-    names: tuple[str, ...]
-    marginals: tuple[Any, ...]
-    _tables: tuple[Integers, FloatTable] | None
+    parts: tuple[Part, ...]
 
     def __init__(self, /, **marginals: Any) -> None:
         """Name the parameters, in the order in which a point lists them."""
@@ -52,50 +74,144 @@ class Prior:
                 "a prior needs at least one parameter, got none: "
                 "name each with its distribution, as in Prior(rate=stats.uniform(0, 3))"
             )
+        parts: tuple[Part, ...] = ()
         for name, marginal in marginals.items():
             parameter_name(name)
-            _check_is_frozen(name, marginal)
-            _check_parameters(name, marginal)
-        encoded = [_encode(name, marginal) for name, marginal in marginals.items()]
-        known = [marginal for marginal in encoded if marginal is not None]
-        tables = None
-        if len(known) == len(encoded):
-            families = np.array([marginal.family for marginal in known], dtype=np.int64)
-            tables = families, np.array([marginal.row for marginal in known])
-        object.__setattr__(self, "names", tuple(marginals))
-        object.__setattr__(self, "marginals", tuple(marginals.values()))
-        object.__setattr__(self, "_tables", tables)
+            parts = (*parts, make_part(name, marginal, partial(_example, parts)))
+        object.__setattr__(self, "parts", parts)
+        _ = self.parametrisation  # so that errors come now
+
+    @classmethod
+    def joint(
+        cls,
+        log_density: Callable[..., Any],
+        draw: Callable[..., Any],
+        /,
+        **shapes: Shape,
+    ) -> Prior:
+        """A prior from two functions, for parameters that no distribution of scipy describes.
+
+        :param log_density: log_density(theta) gives the log density, normalised if an evidence is
+            wanted; theta is an array, the parameters one after the other
+        :param draw: draw(rng) gives an array like theta, drawn from the same distribution
+        :param shapes: by name, the shape of each parameter: () for one number, 3 for a vector
+
+        Compiled if both are numba functions.
+
+        >>> def log_density(theta):  # somewhere on the half disc
+        ...     return np.log(2 / np.pi) if theta @ theta <= 1 and theta[1] >= 0 else -np.inf
+        >>> def draw(rng):
+        ...     angle, radius = np.pi * rng.random(), np.sqrt(rng.random())
+        ...     return [radius * np.cos(angle), radius * np.sin(angle)]
+        >>> Prior.joint(log_density, draw, x=(), y=()).names
+        ('x', 'y')
+        """
+        return cls._of((joint_part(log_density, draw, shapes),))
+
+    @classmethod
+    def _of(cls, parts: tuple[Part, ...]) -> Prior:
+        prior = cls.__new__(cls)
+        object.__setattr__(prior, "parts", parts)
+        _ = prior.parametrisation
+        return prior
+
+    def labelled(self, **dimensions: Mapping[str, Sequence[Any] | None]) -> Prior:
+        """The same prior with names for the dimensions of its parameters, and for their places.
+
+        >>> from scipy import stats
+        >>> prior = Prior(share=stats.dirichlet([1, 1, 1]))
+        >>> prior.labelled(share={"party": ["red", "green", "blue"]}).labels
+        ('share[red]', 'share[green]', 'share[blue]')
+        """
+        for name in dimensions:
+            if name not in self.parametrisation.places:
+                known = ", ".join(self.parametrisation.places)
+                raise InputError(f"there is no parameter {name!r}: there are {known}")
+
+        def named(variable: Variable) -> Variable:
+            said = dimensions.get(variable.name)
+            if said is None:
+                return variable
+            places = {dim: tuple(names) for dim, names in said.items() if names is not None}
+            return replace(variable, dims=tuple(said), coords=places)
+
+        return self._of(
+            tuple(part.with_variables(tuple(map(named, part.variables))) for part in self.parts)
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The parts: what was compiled belongs to this process."""
+        return {"parts": self.parts}
+
+    @cached_property
+    def parametrisation(self) -> Parametrisation:
+        """How coordinates become parameters."""
+        return Parametrisation([one for part in self.parts for one in part.variables])
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The parameters, with names and shapes."""
+        return self.parametrisation.variables
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One for each coordinate: those of the parameters, `beta[3]` for a place of a vector."""
+        return self.parametrisation.names
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One for each number that users see. A simplex has one more of them than coordinates."""
+        return self.parametrisation.labels
 
     @property
     def dimension(self) -> int:
-        """The number of parameters."""
-        return len(self.names)
+        """The number of coordinates."""
+        return self.parametrisation.dimension
+
+    @property
+    def marginals(self) -> tuple[Any, ...]:
+        """The distributions, as they were given, where all parameters are independent numbers."""
+        found = [getattr(part, "distribution", None) for part in self.parts]
+        if any(marginal is None for marginal in found):
+            raise InputError(f"{self!r} is not made of independent numbers: look at its parts")
+        return tuple(found)
 
     @property
     def is_compiled(self) -> bool:
-        """Whether compiled code can evaluate this prior, from `families` and `parameters`."""
-        return self._tables is not None
+        """Whether compiled code can evaluate this prior and draw from it."""
+        return all(part.is_compiled for part in self.parts)
 
     @property
     def families(self) -> Integers:
-        """One family code per parameter, as `densities.log_density` takes them (a copy)."""
-        return self._compiled_tables()[0].copy()
+        """One family code per coordinate, as `log_densities.log_density` takes them (a copy)."""
+        return self._compiled_tables().families.copy()
 
     @property
     def parameters(self) -> FloatTable:
-        """One row of numbers per parameter, as `densities.log_density` takes them (a copy)."""
-        return self._compiled_tables()[1].copy()
+        """One row of numbers per coordinate, as `log_densities.log_density` takes them (a copy)."""
+        return self._compiled_tables().parameters.copy()
 
     @property
     def support(self) -> tuple[Floats, Floats]:
-        """The ends of the support, lower and upper, of every parameter.
+        """The ends of the support, lower and upper, of every coordinate.
+
+        They are infinite where they depend on other parameters.
 
         >>> from scipy import stats
         >>> Prior(rate=stats.uniform(0, 3), shift=stats.norm(0, 1)).support
         (array([  0., -inf]), array([ 3., inf]))
         """
-        ends = np.array([marginal.support() for marginal in self.marginals], dtype=np.float64)
-        return ends[:, 0].copy(), ends[:, 1].copy()
+        ends = [part.support() for part in self.parts]
+        return np.concatenate([one for one, _ in ends]), np.concatenate([one for _, one in ends])
+
+    def constrain(self, theta: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The parameters at some coordinates, along the last axis.
+
+        >>> from scipy import stats
+        >>> Prior(count=stats.poisson(3), rate=stats.gamma(2)).constrain([4.7, 0.2])
+        array([4. , 0.2])
+        """
+        return self.parametrisation.constrain(theta)
 
     def log_density(self, theta: npt.ArrayLike) -> Any:
         """The log density at one point, or at every point of an array of shape (..., dimension).
@@ -111,27 +227,28 @@ class Prior:
         array([-1.38629436, -3.38629436,        -inf])
         """
         points = self._points(theta)
-        if self._tables is None:
-            return self._log_density_by_scipy(points)
-        families, parameters = self._tables
-        if points.ndim == 1:
-            return log_densities.log_density(points, families, parameters)
-        flat = log_densities.log_densities(points.reshape(-1, self.dimension), families, parameters)
-        return flat.reshape(points.shape[:-1])
-
-    def spread(self, rng: np.random.Generator) -> Floats:
-        """About the standard deviation of each parameter, from draws."""
-        # Heavy tails have no variance; quartiles they have.
-        low, high = np.quantile(self.draw(rng, SPREAD_DRAWS), [0.25, 0.75], axis=0)
-        return np.asarray(np.maximum((high - low) / 1.349, 1e-300))
+        if self._tables is None or points.ndim > 1 or not self._tables.are_usual:
+            rows = points.reshape(-1, self.dimension)
+            if self._tables is not None:
+                many = (
+                    log_densities.log_densities
+                    if self._tables.are_usual
+                    else log_densities.log_any_densities
+                )
+                found = many(rows, *self._tables)
+            elif self.is_compiled:
+                found = np.array([self._composed.log_density(row) for row in rows])
+            else:
+                found = log_density_by_parts(self.parts, self.parametrisation, rows)
+            return float(found[0]) if points.ndim == 1 else found.reshape(points.shape[:-1])
+        return log_densities.log_density(points, *self._tables)
 
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Floats | FloatTable:
         """One draw, of shape (dimension,), or `size` of them, of shape (size, dimension).
 
         The log density of a draw is always finite: where a distribution is so wide or so narrow
         that a draw is rounded to a point without density, such as infinity, it is drawn again.
-        The families that are compiled are drawn by compiled code (see `draws`), the others by
-        scipy.
+        What can be compiled is drawn by compiled code (see `draws`), the rest by scipy.
 
         >>> from scipy import stats
         >>> prior = Prior(rate=stats.uniform(0, 3), shift=stats.norm(0, 1))
@@ -147,28 +264,51 @@ class Prior:
         if size is not None and (not isinstance(size, int | np.integer) or size < 0):
             raise InputError(f"size must be a non-negative integer or None, got {size!r}")
         draws = np.empty((1 if size is None else int(size), self.dimension))
-        if self._tables is None:
-            self._draw_by_scipy(rng, draws)
-        else:
-            try:
+        try:
+            if self._tables is not None:
                 draw_priors(rng, *self._tables, draws)
-            except InputError as error:
-                raise InputError(f"{self!r}: {error}") from None
+            elif self.is_compiled:
+                for row in draws:
+                    self._composed.draw(rng, row)
+            else:
+                draw_by_parts(self.parts, self.parametrisation, rng, draws)
+        except InputError as error:
+            raise InputError(f"{self!r}: {error}") from None
         return draws[0] if size is None else draws
+
+    def functions(self, target: Target) -> ReferenceFunctions:
+        """Log density and draw for kernels."""
+        if self._tables is not None:
+            return table_functions(self._tables, target)
+        is_compiled = target.is_compiled and self.is_compiled
+        return self._composed if is_compiled else plain_functions(self)
 
     def __repr__(self) -> str:
         """The call that made it, with rounded numbers."""
-        parts = [
-            f"{name}={_describe(marginal)}"
-            for name, marginal in zip(self.names, self.marginals, strict=True)
-        ]
-        return f"Prior({', '.join(parts)})"
+        return f"Prior({', '.join(map(str, self.parts))})"
 
-    def _compiled_tables(self) -> tuple[Integers, FloatTable]:
+    @cached_property
+    def _tables(self) -> Tables | None:
+        """Of all coordinates, if they are independent and of known families."""
+        found = [part.tables() for part in self.parts]
+        known = [tables for tables in found if tables is not None]
+        if len(known) < len(found):
+            return None
+        return Tables(
+            np.concatenate([tables.families for tables in known]),
+            np.concatenate([tables.parameters for tables in known]),
+        )
+
+    @cached_property
+    def _composed(self) -> ReferenceFunctions:
+        return composed_functions(self.parts, self.parametrisation)
+
+    def _compiled_tables(self) -> Tables:
         if self._tables is None:
             raise InputError(
-                f"{self!r} cannot be evaluated by compiled code: ask is_compiled first, "
-                f"or use these families only: {', '.join(known_families())}"
+                f"{self!r} cannot be evaluated by compiled code alone: ask is_compiled first, "
+                f"or use independent parameters of these families only: "
+                f"{', '.join(known_families())}"
             )
         return self._tables
 
@@ -178,7 +318,7 @@ class Prior:
             points = np.array(theta, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise InputError(f"theta must be an array of numbers, got {theta!r}") from error
-        if points.ndim == 0 or points.shape[-1] != len(self.names):
+        if points.ndim == 0 or points.shape[-1] != self.dimension:
             raise InputError(
                 f"theta must have one number for each of {', '.join(self.names)} along its last "
                 f"axis, got an array of shape {points.shape}: "
@@ -186,90 +326,13 @@ class Prior:
             )
         return points
 
-    def _log_density_by_scipy(self, points: npt.NDArray[np.float64]) -> Any:
-        total = np.zeros(points.shape[:-1])
-        # scipy computes with infinities at borders; the result is put right below.
-        with np.errstate(all="ignore"):
-            for dimension, marginal in enumerate(self.marginals):
-                value = marginal.logpdf(points[..., dimension])
-                # The rule of `densities`: NaN and plus infinity are points without density.
-                total += np.where(value < math.inf, value, -math.inf)
-        return float(total) if points.ndim == 1 else total
 
-    def _draw_by_scipy(self, rng: np.random.Generator, draws: FloatTable) -> None:
-        wanting = np.arange(len(draws))
-        for _ in range(ATTEMPTS):
-            for dimension, marginal in enumerate(self.marginals):
-                draws[wanting, dimension] = marginal.rvs(size=wanting.size, random_state=rng)
-            wanting = wanting[np.isneginf(self._log_density_by_scipy(draws[wanting]))]
-            if wanting.size == 0:
-                return
-        raise InputError(
-            f"{self!r} drew no point of finite log density in {ATTEMPTS} attempts, the last was "
-            f"{draws[wanting[0]]}: choose distributions that floating-point numbers can hold"
-        )
-
-
-def _check_is_frozen(name: str, marginal: Any) -> None:
-    from scipy import stats  # slow to import, and loaded already where the marginal is right
-
-    distribution = getattr(marginal, "dist", None)
-    if isinstance(distribution, stats.rv_continuous):
-        return
-    if isinstance(marginal, stats.rv_continuous):
-        raise InputError(
-            f"the distribution of {name!r} has no parameters yet, got {marginal.name!r} itself: "
-            "freeze it by calling it, as in stats.norm(0, 1)"
-        )
-    if isinstance(marginal, stats.rv_discrete) or isinstance(distribution, stats.rv_discrete):
-        raise InputError(
-            f"the distribution of {name!r} must be continuous, got the discrete "
-            f"{(distribution or marginal).name!r}: use a continuous one, as in stats.uniform(0, 3)"
-        )
-    raise InputError(
-        f"the distribution of {name!r} must be a one-dimensional continuous distribution frozen by "
-        f"scipy.stats, got {marginal!r}: use for example stats.uniform(0, 3)"
-    )
-
-
-def _check_parameters(name: str, frozen: Any) -> None:
-    for parameter, value in named_parameters(frozen).items():
-        where = f"{parameter} in the distribution of {name!r}"
-        if np.ndim(value) > 0 or np.asarray(value).dtype.kind not in "biuf":
-            raise InputError(
-                f"{where} must be one number, got {value!r}: "
-                "give each parameter a name and a distribution of its own"
-            )
-        number = float(value)
-        if parameter == "scale" and not 0.0 < number < math.inf:
-            raise InputError(
-                f"{where} must be positive and finite, got {number!r}: "
-                "scipy.stats takes (..., loc, scale), in this order"
-            )
-        # A shape may be infinite: the degrees of freedom of t, the bounds of truncnorm.
-        if math.isnan(number) or (parameter == "loc" and math.isinf(number)):
-            raise InputError(f"{where} must be a number, got {number!r}: use a finite one")
-    lower, upper = frozen.support()
-    # scipy answers (nan, nan) where a shape parameter is out of its range.
-    if not lower < upper:
-        raise InputError(
-            f"the distribution of {name!r} is not valid, got {_describe(frozen)} with support "
-            f"({lower}, {upper}): see the documentation of stats.{frozen.dist.name} for the range "
-            "of its parameters"
-        )
-
-
-def _encode(name: str, frozen: Any) -> Encoded | None:
-    encoded = encode(frozen)
-    if encoded is not None and not np.isfinite(encoded.row).all():
-        raise InputError(
-            f"the density of {name!r} cannot be computed in floating point, "
-            f"got {_describe(frozen)}: use less extreme parameters"
-        )
-    return encoded
-
-
-def _describe(frozen: Any) -> str:
-    given = [f"{value:.6g}" for value in frozen.args]
-    given += [f"{key}={value:.6g}" for key, value in frozen.kwds.items()]
-    return f"{frozen.dist.name}({', '.join(given)})"
+def _example(parts: tuple[Part, ...]) -> dict[str, Any]:
+    """Some values of the parameters of these parts, by name."""
+    if not parts:
+        return {}
+    prior = Prior._of(parts)
+    drawn = np.empty((1, prior.dimension))
+    draw_by_parts(prior.parts, prior.parametrisation, np.random.default_rng(0), drawn)
+    values = prior.parametrisation.arrays(drawn[0])
+    return {name: float(value) if value.ndim == 0 else value for name, value in values.items()}

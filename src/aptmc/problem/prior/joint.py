@@ -1,0 +1,123 @@
+"""Variables with a joint density that a user has written: two functions, for density and draws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from aptmc.checks import numbers
+from aptmc.compiled import Floats, is_compiled
+from aptmc.errors import InputError
+from aptmc.problem.base import check_function
+from aptmc.problem.prior.part import (
+    Array,
+    CompiledPart,
+    Earlier,
+    Part,
+    Surroundings,
+    as_compiled,
+)
+from aptmc.problem.variables import Shape, Variable, checked_shape
+
+_BAD_DENSITY = "the log density of the prior is NaN or plus infinity"
+_BAD_DRAW = "a draw from the prior has the wrong number of values"
+
+
+@final
+@dataclass(frozen=True)
+class Joint(Part):
+    """Real variables, one after the other in an array, with a density and draws of one's own."""
+
+    variables: tuple[Variable, ...]
+    log_density_at: Callable[..., Any]
+    draw_one: Callable[..., Any]
+
+    @property
+    def is_compiled(self) -> bool:
+        """If both are numba functions."""
+        return is_compiled(self.log_density_at) and is_compiled(self.draw_one)
+
+    def compiled(self, here: Surroundings) -> CompiledPart:
+        """The functions themselves, with a check of what they return."""
+        log_density_of, draw_one = self.log_density_at, self.draw_one
+        start, size = here.coordinate, self.dimension
+
+        def log_density_at(theta: Any, _parameters: Any) -> float:
+            found = float(log_density_of(theta[start : start + size].copy()))
+            if not found < math.inf:
+                raise InputError(_BAD_DENSITY)
+            return found
+
+        def draw(rng: Any, theta: Any, _parameters: Any) -> None:
+            values = np.asarray(draw_one(rng)).ravel()
+            if values.size != size:
+                raise InputError(_BAD_DRAW)
+            for i in range(size):
+                theta[start + i] = values[i]
+
+        return CompiledPart(as_compiled(log_density_at), as_compiled(draw))
+
+    def support(self) -> tuple[Floats, Floats]:
+        """The functions know."""
+        return np.full(self.dimension, -math.inf), np.full(self.dimension, math.inf)
+
+    def log_density(self, points: Array, earlier: Earlier) -> Array:
+        """One point after the other."""
+        return np.array([self._log_density(point) for point in points])
+
+    def _log_density(self, point: Array) -> float:
+        try:
+            value = np.asarray(self.log_density_at(point.copy()))
+        except Exception as error:
+            raise InputError(
+                f"log_density of the prior raised {type(error).__name__}: {error}"
+            ) from error
+        if value.ndim != 0 or value.dtype.kind not in "iufb" or not value < math.inf:
+            raise InputError(
+                f"log_density of the prior returned {value!r}, must be a number or -inf"
+            )
+        return float(value)
+
+    def draw(self, rng: np.random.Generator, points: Array, earlier: Earlier) -> None:
+        """One point after the other."""
+        for row in range(len(points)):
+            try:
+                found = self.draw_one(rng)
+            except Exception as error:
+                raise InputError(
+                    f"draw of the prior raised {type(error).__name__}: {error}"
+                ) from error
+            values = numbers(found)
+            if values is None or values.size != self.dimension:
+                raise InputError(
+                    f"draw of the prior must return {self.dimension} finite numbers, for "
+                    f"{', '.join(variable.name for variable in self.variables)}, got {found!r}"
+                )
+            points[row] = values.ravel()
+
+    def __str__(self) -> str:
+        functions = (self.log_density_at, self.draw_one)
+        words = [getattr(one, "__name__", "function") for one in functions]
+        words += [f"{variable.name}={variable.shape}" for variable in self.variables]
+        return ", ".join(words)
+
+
+def joint_part(
+    log_density: Callable[..., Any],
+    draw: Callable[..., Any],
+    shapes: Mapping[str, Shape],
+) -> Joint:
+    """Check two functions and the shapes of what they are about."""
+    check_function(log_density, "log_density")
+    check_function(draw, "draw", "rng")
+    if not shapes:
+        raise InputError(
+            "a joint prior needs names and shapes, got none: use "
+            "Prior.joint(log_density, draw, mean=(), slopes=3)"
+        )
+    variables = tuple(Variable(name, checked_shape(name, shape)) for name, shape in shapes.items())
+    return Joint(variables, log_density, draw)

@@ -1,0 +1,87 @@
+"""Where the variables of a run are found among its draws."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from aptmc.errors import InputError
+from aptmc.problem import Problem
+from aptmc.problem.parametrisation import Parametrisation
+from aptmc.problem.state import value_column
+from aptmc.problem.variables import Variable
+from aptmc.record.columns import STATISTICS
+from aptmc.store import Draws
+
+
+class Source(NamedTuple):
+    """A column of the draws, and a place in it if it is the state.
+
+    Where a variable is more than one number of the state as it is, it says what to make of them.
+    """
+
+    column: str
+    place: int | slice | None = None
+    variable: Variable | None = None
+    label: int | None = None  # one of the numbers of the variable, if only that is wanted
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of one draw."""
+        return () if self.variable is None or self.label is not None else self.variable.shape
+
+    def shown(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What users see, from what a chain holds: one row for each draw."""
+        if self.variable is None:
+            return values
+        parameters = Parametrisation([self.variable]).constrain(values)
+        if self.label is not None:
+            return parameters[:, self.label]
+        if self.variable.kind == "whole":
+            parameters = parameters.astype(np.int64)
+        return parameters.reshape(len(values), *self.variable.shape)
+
+
+def parameters(problem: Problem) -> dict[str, Source]:
+    """By the name of each variable."""
+    found, start = {}, 0
+    for variable in problem.variables:
+        if variable.shape or variable.kind != "real":
+            found[variable.name] = Source("state", slice(start, start + variable.held), variable)
+        else:
+            found[variable.name] = Source("state", start)
+        start += variable.held
+    return found
+
+
+def statistics(problem: Problem) -> dict[str, Source]:
+    """What else is known of each draw."""
+    found = {problem.value_name: Source("state", value_column(problem.dimension))}
+    return found | {name: Source(name) for name in STATISTICS}
+
+
+def labelled(problem: Problem) -> dict[str, Source]:
+    """By label, every single number of the parameters."""
+    found = {}
+    for variable, source in zip(problem.variables, parameters(problem).values(), strict=True):
+        for number, label in enumerate(variable.labels):
+            is_plain = source.variable is None
+            found[label] = source if is_plain else source._replace(label=number)
+    return found
+
+
+def source_of(problem: Problem, name: str) -> Source:
+    """A variable, or one of its numbers by its label."""
+    known = labelled(problem)
+    found = known.get(name) or parameters(problem).get(name)
+    if found is None:
+        raise InputError(f"there is no parameter {name!r}: there are {', '.join(known)}")
+    return found
+
+
+def values_of(draws: Draws, source: Source) -> Any:
+    """One variable of some draws."""
+    column = getattr(draws, source.column)
+    return source.shown(column if source.place is None else column[:, source.place])
