@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import copyreg
 import hashlib
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property, partial
-from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, final
 
@@ -231,4 +231,4 @@ def _is_in_packages(module: str) -> bool:
     place = getattr(sys.modules.get(module), "__file__", None)
     if module.partition(".")[0] == "aptmc":
         return True
-    return place is not None and not PACKAGES.isdisjoint(Path(place).parts)
+    return place is not None and not PACKAGES.isdisjoint(re.split(r"[\\/]", place))
