@@ -225,6 +225,17 @@ def test_what_cannot_be_compiled_is_refused_by_name(schedule: Any) -> None:
         sample(schedule())
 
 
+class AtOnce(aptmc.Schedule):
+    @staticmethod
+    def next_deadline(number, time, sweep_share, rng):
+        return time
+
+
+def test_a_first_deadline_at_time_zero_is_refused() -> None:
+    with pytest.raises(aptmc.InputError, match=r"after time 0, got 0\.0 from AtOnce"):
+        sample(AtOnce())
+
+
 def test_a_schedule_without_deadlines_cannot_be_made() -> None:
     class Undecided(aptmc.Schedule):
         pass

@@ -209,7 +209,13 @@ class Schedule(ABC):
             function: Any = source_of(type(self).next_deadline)
         else:
             function, settings = self.functions()[0], Settings()
-        return float(function(0, 0.0, math.inf, rng, settings))
+        first = float(function(0, 0.0, math.inf, rng, settings))
+        if not first > 0.0:
+            raise InputError(
+                f"the first deadline must come after time 0, got {first} from "
+                f"{type(self).__name__}.next_deadline: give a positive time, or math.inf for none"
+            )
+        return first
 
 
 NextDeadline = Annotated[Callable[..., float], pointer_to(Schedule.next_deadline)]
