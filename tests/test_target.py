@@ -14,7 +14,7 @@ import aptmc
 from aptmc.compiled import INTERPRETED, NUMBA, is_compiled, target_of
 from aptmc.keys import START, Key
 from aptmc.problem.base import density_model
-from aptmc.problem.state import accepts
+from aptmc.problem.chain_state import accepts
 from aptmc.session.orders import Mover, Order
 
 PRIOR = aptmc.Prior(x=stats.norm(0, 2))

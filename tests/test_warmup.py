@@ -17,7 +17,7 @@ from aptmc.errors import InputError
 from aptmc.kernels.learned import best_acceptance
 from aptmc.store import Draws
 from aptmc.warmup import Round
-from aptmc.warmup.draws import settled
+from aptmc.warmup.round_draws import settled
 from tests.backends.contract import eventually
 from tests.support import targets
 from tests.support.statistical import standard_errors_off

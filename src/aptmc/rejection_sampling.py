@@ -22,7 +22,7 @@ from aptmc.compiled import (
 from aptmc.errors import InputError, MoveFailed
 from aptmc.keys import REJECTION, Key, Streams, check_seed, open_streams, rewind
 from aptmc.problem import Abc
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 from aptmc.processors import processors_available
 
 BLOCK = 10_000  # simulations between two looks at what has been found

@@ -11,7 +11,7 @@ import aptmc
 from aptmc.compiled import INTERPRETED, NUMBA, is_compiled
 from aptmc.kernels import random_walk
 from aptmc.keys import Key
-from aptmc.problem.state import accepts
+from aptmc.problem.chain_state import accepts
 from tests.support.statistical import follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.3, 0.0])

@@ -18,7 +18,7 @@ from aptmc.kernels.proposals import bounds, propose_normal, propose_truncated
 from aptmc.kernels.proposing import Proposing
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
-from aptmc.problem.state import STATUS, accepts
+from aptmc.problem.chain_state import STATUS, accepts
 
 # Measured: docs/lotka_volterra.md. Time spent in a long race is better spent on other proposals.
 DEFAULT_CAP = 1

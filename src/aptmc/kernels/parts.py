@@ -13,7 +13,7 @@ from typing import Any, final
 from aptmc.compiled import Floats, Generator, Target, compiled
 from aptmc.errors import InputError
 from aptmc.problem.base import Problem
-from aptmc.problem.state import (
+from aptmc.problem.chain_state import (
     BAD_VALUE,
     STATUS,
     WORK,

@@ -16,7 +16,7 @@ from aptmc.kernels.proposals import propose_normal
 from aptmc.kernels.proposing import Proposing, need_density
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
-from aptmc.problem.state import accepts
+from aptmc.problem.chain_state import accepts
 
 # Places in the tuning after the number of steps.
 SPREAD, FACTOR = 1, 2

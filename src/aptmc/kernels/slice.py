@@ -15,7 +15,7 @@ from aptmc.kernels.parts import Parts
 from aptmc.kernels.proposing import Proposing, need_density
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
-from aptmc.problem.state import STATUS
+from aptmc.problem.chain_state import STATUS
 
 # Places in the tuning after the number of steps.
 STRETCHES, FACTOR = 1, 2

@@ -24,7 +24,7 @@ from aptmc.kernels.parts import Parts
 from aptmc.ladder import Ladder
 from aptmc.planning.pilot import Pilot, Transitions
 from aptmc.problem.base import Problem
-from aptmc.problem.state import ACCEPTED, WORK, state_width
+from aptmc.problem.chain_state import ACCEPTED, WORK, state_width
 from aptmc.problem.variables import scalars
 from aptmc.problem.weights import power_log_weight, tolerance_log_weight
 

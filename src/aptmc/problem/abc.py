@@ -14,6 +14,7 @@ from aptmc.checks import numbers, whole_number
 from aptmc.compiled import INTERPRETED, Floats, Target, compiler_words, target_of
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
+from aptmc.problem.chain_state import value_column
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.simulator import (
     PlainSimulator,
@@ -21,7 +22,6 @@ from aptmc.problem.simulator import (
     compiled_simulation,
     simulation_model,
 )
-from aptmc.problem.state import value_column
 from aptmc.problem.weights import tolerance_log_weight
 
 START_SIMULATIONS = 1_000_000

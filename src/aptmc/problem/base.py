@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from aptmc.compiled import Floats, Target
 from aptmc.errors import InputError
+from aptmc.problem.chain_state import state_width
 from aptmc.problem.fingerprint import fingerprint
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.reference import Reference
-from aptmc.problem.state import state_width
 from aptmc.problem.variables import Variable
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from numba.core.errors import NumbaError
 from aptmc.compiled import INTERPRETED, Floats, Target, compiler_words
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
+from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.gradient import gradient_function, refuse_steps
-from aptmc.problem.state import log_prior_column, value_column
 from aptmc.problem.variables import Variable
 
 START_ATTEMPTS = 1000

@@ -12,13 +12,13 @@ from aptmc.checks import numbers, parameter_name
 from aptmc.compiled import Floats, Target, target_of
 from aptmc.errors import InputError
 from aptmc.problem.base import check_function
+from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.density import (
     START_ATTEMPTS,
     DensityProblem,
     checked_call,
     evaluate_model,
 )
-from aptmc.problem.state import log_prior_column, value_column
 from aptmc.problem.variables import Variable, scalars
 from aptmc.problem.weights import power_log_weight
 

@@ -24,7 +24,7 @@ from aptmc.compiled import (
     inlined,
     table_of,
 )
-from aptmc.problem.state import OWN
+from aptmc.problem.chain_state import OWN
 from aptmc.record.columns import DRAW_COLUMNS, row_of
 
 LOCAL_MOVE, EXCHANGE_MOVE = 0, 1

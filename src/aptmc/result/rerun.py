@@ -12,7 +12,7 @@ from aptmc.errors import InputError
 from aptmc.kernels import Kernel
 from aptmc.keys import MOVE, Key, first_number
 from aptmc.problem import Problem
-from aptmc.problem.state import ACCEPTED, WORK, value_column
+from aptmc.problem.chain_state import ACCEPTED, WORK, value_column
 from aptmc.record.record import Record
 from aptmc.session.orders import Mover, Order
 from aptmc.store import Store

@@ -24,7 +24,7 @@ from aptmc.diagnostics import (
 from aptmc.errors import InputError, StopReason, StoreDamaged
 from aptmc.kernels.base import STEPS
 from aptmc.keys import Key
-from aptmc.problem.state import ACCEPTED, HOLD_TIME, OWN, WORK, value_column
+from aptmc.problem.chain_state import ACCEPTED, HOLD_TIME, OWN, WORK, value_column
 from aptmc.record.event_log import Events
 from aptmc.record.record import Record
 from aptmc.result.advice import Advice, advise, describe, vital_signs

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from aptmc.errors import InputError
 from aptmc.problem import Problem
+from aptmc.problem.chain_state import value_column
 from aptmc.problem.parametrisation import Parametrisation
-from aptmc.problem.state import value_column
 from aptmc.problem.variables import Variable
 from aptmc.record.columns import STATISTICS
 from aptmc.store import Draws

@@ -14,7 +14,7 @@ from aptmc.clock import time_of_day
 from aptmc.errors import RunFailed, StopReason, StoreFailed
 from aptmc.progress import SHARE_OF_TIME, Watch, choose_view
 from aptmc.result.run import Run
-from aptmc.sampling.checkpoint import contents, description, tuner_contents
+from aptmc.sampling.saved_run import contents, description, tuner_contents
 from aptmc.sampling.sittings import with_earlier
 from aptmc.sampling.status import EVERY, Status, remove_status, write_status
 from aptmc.session.build import build_session

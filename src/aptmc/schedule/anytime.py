@@ -9,7 +9,7 @@ from aptmc.clock import duration
 from aptmc.compiled import Generator, compiled
 from aptmc.errors import InputError
 from aptmc.exchange import Rule
-from aptmc.schedule.base import Schedule, Settings, after_each_sweep, every_so_often
+from aptmc.schedule.base import Numbers, Schedule, after_each_sweep, every_so_often
 
 AUTO = "auto"
 # How far the time between deadlines moves, at each sweep, towards its share of that sweep's time.
@@ -57,7 +57,7 @@ class Anytime(Schedule):
     @staticmethod
     @compiled
     def next_deadline(
-        number: int, time: float, sweep_share: float, rng: Generator, settings: Settings
+        number: int, time: float, sweep_share: float, rng: Generator, settings: Numbers
     ) -> float:
         """So long after the last, or a little earlier or later, or as long as the last took."""
         if number == 0:
@@ -76,13 +76,13 @@ class Anytime(Schedule):
         return FOLLOWING if self.follow else 0.0
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Numbers:
         """Times in seconds."""
         if self.every == AUTO:
             raise InputError('every="auto" is found in the warm-up: there is no plan before')
         shortest = 0.0 if self.shortest == 0.0 else duration(self.shortest, "shortest")
         every = duration(self.every, "every")
-        return Settings(every, self.follow, float(self.jitter), shortest)
+        return Numbers(every, self.follow, float(self.jitter), shortest)
 
     @property
     def wants_deadlines(self) -> bool:

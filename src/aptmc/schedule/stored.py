@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from aptmc.schedule.base import Schedule, Settings, after_each_sweep, never
+from aptmc.schedule.base import Numbers, Schedule, after_each_sweep, never
 
 
 @final
@@ -21,6 +21,6 @@ class StoredSchedule(Schedule):
     after_completion = staticmethod(after_each_sweep)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Numbers:
         """None are known."""
-        return Settings()
+        return Numbers()

@@ -8,7 +8,7 @@ from typing import final
 from aptmc.checks import whole_number
 from aptmc.compiled import compiled
 from aptmc.exchange import NeighbouringRungs, Rule
-from aptmc.schedule.base import BARRIER, NOTHING, Schedule, Settings, after_each_sweep, never
+from aptmc.schedule.base import BARRIER, NOTHING, Numbers, Schedule, after_each_sweep, never
 
 
 @final
@@ -34,15 +34,15 @@ class Synchronous(Schedule):
 
     @staticmethod
     @compiled
-    def after_completion(moves: int, completed: int, sweep: int, settings: Settings) -> int:
+    def after_completion(moves: int, completed: int, sweep: int, settings: Numbers) -> int:
         """A barrier after so many moves of each chain."""
         calls_for = after_each_sweep(moves, completed, sweep, settings)
         return calls_for + (BARRIER if moves % settings.moves == 0 else NOTHING)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Numbers:
         """How many moves."""
-        return Settings(moves=self.moves)
+        return Numbers(moves=self.moves)
 
     @property
     def moves_per_barrier(self) -> int | None:

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 
 from aptmc.clock import duration
 from aptmc.exchange import NeighbouringRungs, Rule
-from aptmc.schedule.base import Schedule, Settings, after_each_sweep, every_so_often
+from aptmc.schedule.base import Numbers, Schedule, after_each_sweep, every_so_often
 
 
 @final
@@ -34,6 +34,6 @@ class Uncorrected(Schedule):
     after_completion = staticmethod(after_each_sweep)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Numbers:
         """The time in seconds."""
-        return Settings(duration(self.every, "every"))
+        return Numbers(duration(self.every, "every"))

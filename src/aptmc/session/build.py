@@ -10,7 +10,7 @@ from aptmc.coordinator.state import Coordinator, Functions, coordinator
 from aptmc.keys import DEADLINE, Key, first_number
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 from aptmc.record.event_log import empty_log
 from aptmc.record.record import Record, empty_record
 from aptmc.schedule.base import Plan

@@ -15,7 +15,7 @@ from aptmc.keys import START, Key
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
 from aptmc.problem import Problem
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 
 SCOUTS = 16

@@ -27,7 +27,7 @@ from aptmc.errors import MoveFailed
 from aptmc.kernels import Kernel
 from aptmc.keys import START, Dial, Key, open_streams, rewind
 from aptmc.problem import Problem
-from aptmc.problem.state import STATUS, Move
+from aptmc.problem.chain_state import STATUS, Move
 
 
 class Order(NamedTuple):

@@ -12,7 +12,7 @@ from aptmc.coordinator.state import Coordinator, moves_done
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel, Seen
 from aptmc.kernels.base import STEPS
-from aptmc.problem.state import ACCEPTED
+from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.session import Session, Usage
 from aptmc.settings import Settings
 from aptmc.warmup.approach import nearest, scale_of

@@ -11,7 +11,7 @@ from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Problem
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 from aptmc.warmup import power_ladders
 from aptmc.warmup.approach import Approach, RoundDraws, scale_of
 

@@ -13,7 +13,7 @@ from aptmc.errors import InputError
 from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Problem
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 from aptmc.warmup import tolerance_ladders
 from aptmc.warmup.approach import Approach, RoundDraws
 

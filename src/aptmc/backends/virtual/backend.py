@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numba import njit
 
 from aptmc.backends.base import LoopBackend
-from aptmc.backends.virtual.loop import (
+from aptmc.backends.virtual.event_loop import (
     A_HOLD_TIME,
     AN_EXCHANGE,
     FAILED,

@@ -25,8 +25,8 @@ from aptmc.problem.prior.evaluation import (
 )
 from aptmc.problem.prior.families import known_families
 from aptmc.problem.prior.joint import joint_part
+from aptmc.problem.prior.make_part import make_part
 from aptmc.problem.prior.part import Part, Tables
-from aptmc.problem.prior.parts import make_part
 from aptmc.problem.reference import Reference, ReferenceFunctions
 from aptmc.problem.variables import Shape, Variable
 

@@ -7,8 +7,8 @@ from typing import Any, final
 
 from aptmc.backends.workers.workforce import Workforce
 from aptmc.session.control import Control
+from aptmc.session.event_replay import Computing
 from aptmc.session.orders import Outcome
-from aptmc.session.replay import Computing
 from aptmc.session.session import Session
 
 PATIENCE = 600.0  # seconds, for workers to be there: a replay has no budget
