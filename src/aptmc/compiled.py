@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 from numba.core.registry import CPUDispatcher
+from typing_extensions import override
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -235,16 +236,16 @@ class Target(ABC):
 class Interpreted(Target):
     """Plain Python, which says where a user's function fails."""
 
+    @override
     def like(self, model: Callable[..., Any], function: Function) -> Function:
-        """As it is."""
         return function
 
+    @override
     def helper(self, function: Function) -> Function:
-        """As it is."""
         return function
 
+    @override
     def library(self, function: Function) -> Function:
-        """Its source."""
         return source_of(function)
 
 
@@ -255,17 +256,18 @@ class Numba(Target):
 
     is_compiled = True
 
+    @override
     def like(self, model: Callable[..., Any], function: Function) -> Function:
-        """Compiled at once."""
         return compiled_like(model, function)
 
+    @override
     def helper(self, function: Function) -> Function:
         """Compiled for whatever it is given, and copied into whoever calls it."""
         jit = numba.njit(nogil=True, error_model="numpy", forceinline=True)
         return cast(Function, jit(function))
 
+    @override
     def library(self, function: Function) -> Function:
-        """Compiled already."""
         return function
 
 

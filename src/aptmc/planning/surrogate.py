@@ -114,11 +114,11 @@ class PilotsMoves(Kernel):
 
     @property
     def code(self) -> type:
-        """The same for all pilots."""
+        """Its kind alone, so that all pilots share one compiled step."""
         return PilotsMoves
 
     def step(self, parts: Parts) -> Callable[..., bool]:
-        """One of the pilot's moves."""
+        """Repeat a move that the pilot made from nearby, drawn at random."""
         return parts.target.library(make_pilots_step)
 
 

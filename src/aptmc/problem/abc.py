@@ -9,6 +9,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from aptmc.checks import numbers, whole_number
 from aptmc.compiled import INTERPRETED, Floats, Target, compiler_words, target_of
@@ -156,17 +157,21 @@ class Abc(Problem):
         )
 
     @property
+    @override
     def reference(self) -> Prior:
-        """The prior."""
+        """The prior, which is the target at an infinite tolerance."""
         return self.prior
 
+    @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any tolerances will do; an infinite one is the prior."""
 
+    @override
     def log_weight(self) -> Callable[[float, float], float]:
         """Exchanges look at the distance: is it within the tolerance?"""
         return tolerance_log_weight
 
+    @override
     def simulation(self, target: Target) -> Callable[..., float]:
         """A function like `aptmc.problem.simulator.simulation_model`."""
         simulate = self.of_coordinates(self.simulator.simulate, target)
@@ -193,6 +198,7 @@ class Abc(Problem):
 
         return simulate_into
 
+    @override
     def check(self, row: Floats) -> None:
         """Refuse distances that cannot be."""
         distance = row[value_column(self.dimension)]

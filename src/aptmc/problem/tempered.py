@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.compiled import INTERPRETED, Floats, Target, target_of
 from aptmc.errors import InputError
@@ -58,17 +59,21 @@ class Tempered(DensityProblem):
         )
 
     @property
+    @override
     def reference(self) -> Prior:
-        """The prior."""
+        """The prior, which is the target at power 0."""
         return self.prior
 
+    @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any powers will do; power 0 is the prior."""
 
+    @override
     def log_weight(self) -> Callable[[float, float], float]:
         """Exchanges look at the log likelihood, weighed by beta."""
         return power_log_weight
 
+    @override
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """Prior first; the likelihood is not computed where the prior is zero."""
         if target.is_compiled:
@@ -94,8 +99,8 @@ class Tempered(DensityProblem):
 
         return log_prior_at
 
+    @override
     def draw_start(self, rng: np.random.Generator) -> Floats:
-        """A draw from the prior."""
         return self.prior.draw(rng)
 
 

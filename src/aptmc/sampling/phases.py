@@ -114,7 +114,7 @@ class Phases:
 
     @property
     def budget(self) -> float:
-        """Of this call."""
+        """How long this call may run, however long earlier ones did."""
         return self.settings.budget if self.sitting is None else self.sitting
 
     @property
@@ -141,7 +141,7 @@ class Phases:
     # --- the result ---------------------------------------------------------------------------
 
     def result(self, usage: Usage) -> Run:
-        """The run as it stands."""
+        """The run as it stands now; it shares its arrays with the session."""
         session = self.session
         return Run(
             self.settings,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import final
 
+from typing_extensions import override
+
 from aptmc.clock import duration
 from aptmc.compiled import Generator, compiled
 from aptmc.errors import InputError
@@ -71,13 +73,15 @@ class Anytime(Schedule):
     after_completion = staticmethod(after_each_sweep)
 
     @property
+    @override
     def follows(self) -> float:
-        """Slowly, if at all."""
+        """How fast `every` follows the time of a sweep: slowly with `follow`, else not at all."""
         return FOLLOWING if self.follow else 0.0
 
     @property
+    @override
     def settings(self) -> Numbers:
-        """Times in seconds."""
+        """What compiled code sees of it, with times in seconds."""
         if self.every == AUTO:
             raise InputError('every="auto" is found in the warm-up: there is no plan before')
         shortest = 0.0 if self.shortest == 0.0 else duration(self.shortest, "shortest")
@@ -85,15 +89,17 @@ class Anytime(Schedule):
         return Numbers(every, self.follow, float(self.jitter), shortest)
 
     @property
+    @override
     def wants_deadlines(self) -> bool:
-        """If they are "auto"."""
+        """Whether `every` is "auto"."""
         return self.every == AUTO
 
     @property
+    @override
     def can_change_deadlines(self) -> bool:
-        """They may come at any time."""
         return True
 
+    @override
     def with_deadlines(
         self,
         every: float,

@@ -224,7 +224,7 @@ AfterCompletion = Annotated[Callable[..., int], pointer_to(Schedule.after_comple
 
 @compiled
 def after_each_sweep(moves: int, completed: int, sweep: int, settings: Numbers) -> int:
-    """As `Schedule.after_completion`."""
+    """Exchange within the pool after each of its sweeps: the default of `Schedule`, compiled."""
     return WITHIN_POOL if completed % sweep == 0 else NOTHING
 
 
@@ -239,7 +239,7 @@ def every_so_often(
 
 @compiled
 def never(number: int, time: float, sweep_share: float, rng: Generator, settings: Numbers) -> float:
-    """No deadlines."""
+    """The next deadline of schedules that have none: at infinity."""
     return math.inf
 
 

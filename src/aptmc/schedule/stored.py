@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import final
 
+from typing_extensions import override
+
 from aptmc.schedule.base import Numbers, Schedule, after_each_sweep, never
 
 
@@ -21,6 +23,7 @@ class StoredSchedule(Schedule):
     after_completion = staticmethod(after_each_sweep)
 
     @property
+    @override
     def settings(self) -> Numbers:
-        """None are known."""
+        """No numbers: a store keeps only how the schedule was written."""
         return Numbers()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import final
 
+from typing_extensions import override
+
 from aptmc.checks import whole_number
 from aptmc.compiled import compiled
 from aptmc.exchange import NeighbouringRungs, Rule
@@ -40,11 +42,12 @@ class Synchronous(Schedule):
         return calls_for + (BARRIER if moves % settings.moves == 0 else NOTHING)
 
     @property
+    @override
     def settings(self) -> Numbers:
-        """How many moves."""
+        """The moves between two barriers, which is all that compiled code sees of it."""
         return Numbers(moves=self.moves)
 
     @property
+    @override
     def moves_per_barrier(self) -> int | None:
-        """As many as were asked for."""
         return self.moves

@@ -80,7 +80,7 @@ def build_machine(
 def build_record(
     ladder: Ladder, layout: Layout, width: int, keep: str, rows: int, thin: int, info_length: int
 ) -> Record:
-    """An empty record."""
+    """A record without draws, with room for those that are to be kept."""
     chains = layout.rung.size
     wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
     return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin, info_length)

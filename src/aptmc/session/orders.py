@@ -41,7 +41,7 @@ class Order(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a move."""
+    """The state that a move led to, and what its steps counted."""
 
     state: Floats
     info: Floats

@@ -46,7 +46,7 @@ class Found:
         self.shortest = 0.0  # time between deadlines that does not cost too much
 
     def memory(self) -> dict[str, Any]:
-        """All that was found."""
+        """All that was found so far, by name, as `recall` takes it."""
         own = {name: getattr(self, name) for name in self.remembers}
         return own | {name: getattr(self.approach, name) for name in self.approach.remembers}
 

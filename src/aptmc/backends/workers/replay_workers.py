@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.backends.workers.workforce import Workforce
 from aptmc.session.control import Control
 from aptmc.session.event_replay import Computing
@@ -26,11 +28,13 @@ class ByWorkers(Computing):
         for processor in range(processors):
             workforce.hire(processor)
 
+    @override
     def begin(self, chain: int) -> None:
         """Order it from whoever has least to do."""
         worker = min(self._workforce.workers.values(), key=lambda worker: len(worker.orders))
         self._workforce.order(worker, self._session.order(chain))
 
+    @override
     def finish(self, chain: int) -> Outcome:
         """Wait for the outcome of a move that was begun."""
         while chain not in self._outcomes:
