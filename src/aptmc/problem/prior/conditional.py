@@ -63,6 +63,10 @@ class Conditional(Part):
             (one,) = distribution_part(name, rule(**values), shape).variables
         return cls((Variable(name, one.shape, dims, dict(coords), one.kind),), rule, names)
 
+    @override
+    def tables(self) -> None:
+        return None
+
     @property
     @override
     def is_compiled(self) -> bool:

@@ -76,6 +76,10 @@ class Elliptical(Part):
         inverse = np.linalg.solve(factor, np.eye(size))
         return _Factors(np.ascontiguousarray(factor), np.ascontiguousarray(inverse), constant)
 
+    @override
+    def tables(self) -> None:
+        return None
+
     @property
     @override
     def is_compiled(self) -> bool:

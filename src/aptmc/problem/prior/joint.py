@@ -37,6 +37,10 @@ class Joint(Part):
     log_density_at: Callable[..., Any]
     draw_one: Callable[..., Any]
 
+    @override
+    def tables(self) -> None:
+        return None
+
     @property
     @override
     def is_compiled(self) -> bool:
