@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable, Integers, Target, compiler_words
+from aptmc.compiled import Floats, FloatTable, Integers, compiler_words
 from aptmc.errors import InputError
 from aptmc.kernels.code import code_of
 from aptmc.kernels.parts import Parts
@@ -16,6 +16,7 @@ from aptmc.kernels.seen import Seen
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
 from aptmc.problem.chain_state import ACCEPTED, OWN, STATUS, move_model
+from aptmc.targets import Target
 
 STEPS = 0  # the place in every kernel's tuning of the number of local steps that make a move
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from scipy.spatial import cKDTree
 
-from aptmc.compiled import NUMBA, Floats, FloatTable, Generator, Integers, compiled
+from aptmc.compiled import Floats, FloatTable, Generator, Integers, compiled
 from aptmc.kernels.base import STEPS, Kernel
 from aptmc.kernels.parts import Parts
 from aptmc.ladder import Ladder
@@ -27,6 +27,7 @@ from aptmc.problem.base import Problem
 from aptmc.problem.chain_state import ACCEPTED, WORK, state_width
 from aptmc.problem.variables import scalars
 from aptmc.problem.weights import power_log_weight, tolerance_log_weight
+from aptmc.targets import NUMBA
 
 NEIGHBOURS = 5
 MOST_STATES = 12_000  # of all rungs together

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from aptmc.checks import numbers, whole_number
-from aptmc.compiled import INTERPRETED, Floats, Target, compiler_words, target_of
+from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import value_column
@@ -24,6 +24,7 @@ from aptmc.problem.simulator import (
     simulation_model,
 )
 from aptmc.problem.weights import tolerance_log_weight
+from aptmc.targets import INTERPRETED, Target, target_of
 
 START_SIMULATIONS = 1_000_000
 

@@ -17,11 +17,11 @@ from aptmc.compiled import (
     Floats,
     FloatTable,
     IntegerTable,
-    Target,
     compiled,
 )
 from aptmc.errors import InputError
 from aptmc.problem.variables import Variable
+from aptmc.targets import Target
 
 # The columns of a plan, which has a row for each variable.
 KIND, COORDINATE, PARAMETER, SIZE = range(4)

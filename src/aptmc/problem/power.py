@@ -10,7 +10,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from aptmc.checks import numbers, parameter_name
-from aptmc.compiled import Floats, Target, target_of
+from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.problem.base import check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
@@ -22,6 +22,7 @@ from aptmc.problem.density import (
 )
 from aptmc.problem.variables import Variable, scalars
 from aptmc.problem.weights import power_log_weight
+from aptmc.targets import Target, target_of
 
 Start = float | Mapping[str, Any] | npt.ArrayLike | Callable[[np.random.Generator], Any]
 

@@ -9,13 +9,14 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
-from aptmc.compiled import INTERPRETED, Floats, Target, target_of
+from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.problem.base import check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.density import DensityProblem, checked_call, evaluate_model
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.weights import power_log_weight
+from aptmc.targets import INTERPRETED, Target, target_of
 
 
 @final

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aptmc.compiled import INTERPRETED, NUMBA, Floats, FloatTable
+from aptmc.compiled import Floats, FloatTable
 from aptmc.coordinator.state import Coordinator
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel
@@ -16,6 +16,7 @@ from aptmc.problem.chain_state import ACCEPTED, WORK, value_column
 from aptmc.record.record import Record
 from aptmc.session.orders import Mover, Order
 from aptmc.store import Store
+from aptmc.targets import INTERPRETED, NUMBA
 
 if TYPE_CHECKING:
     from aptmc.settings import Settings

@@ -12,22 +12,13 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from aptmc.compiled import (
-    INTERPRETED,
-    Floats,
-    FloatTable,
-    Generator,
-    Integers,
-    IntegerTable,
-    Target,
-    compiled,
-    ready,
-)
+from aptmc.compiled import Floats, FloatTable, Generator, Integers, IntegerTable, compiled, ready
 from aptmc.errors import MoveFailed
 from aptmc.kernels import Kernel
 from aptmc.keys import START, Dial, Key, open_streams, rewind
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import STATUS, Move
+from aptmc.targets import INTERPRETED, Target
 
 
 class Order(NamedTuple):

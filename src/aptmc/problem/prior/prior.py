@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.checks import parameter_name
-from aptmc.compiled import Floats, FloatTable, Integers, Target
+from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.errors import InputError
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.prior import log_densities
@@ -29,6 +29,7 @@ from aptmc.problem.prior.make_part import make_part
 from aptmc.problem.prior.part import Part, Tables
 from aptmc.problem.reference import Reference, ReferenceFunctions
 from aptmc.problem.variables import Shape, Variable
+from aptmc.targets import Target
 
 
 @final
