@@ -18,7 +18,7 @@ import pytest
 from numba.core.registry import CPUDispatcher
 
 import aptmc
-from aptmc.backends.virtual.loop import run_until
+from aptmc.backends.virtual.event_loop import run_until
 from aptmc.compiled import AtFirstUse, compiled, interpreted, pointer_to, ready
 
 # In a compiled function's name: the number by which its process tells it from others.
@@ -104,7 +104,7 @@ def called(function: Annotated[Callable[..., float], pointer_to(half)], value: f
 def test_importing_compiles_nothing():
     code = (
         "import aptmc, numba; from aptmc import VirtualTime, Processes, Anytime, sample\n"
-        "from aptmc.backends.virtual.loop import run_until\n"
+        "from aptmc.backends.virtual.event_loop import run_until\n"
         "from aptmc.session.standing_by import stand_by_to_answer\n"
         "assert not run_until.signatures and not stand_by_to_answer.signatures\n"
         "assert not Anytime.next_deadline.signatures\n"

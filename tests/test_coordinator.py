@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aptmc
-from aptmc.problem.state import OWN
+from aptmc.problem.chain_state import OWN
 from aptmc.record.record import NOBODY, empty_record
 from aptmc.session.session import Outcome
 from tests.support.sessions import all_draws, make_session, same

@@ -15,10 +15,10 @@ from scipy import stats
 
 import aptmc
 from aptmc.clock import ManualClock
-from aptmc.compiled import INTERPRETED
 from aptmc.errors import StopReason
 from aptmc.keys import MOVE, START
-from aptmc.problem.state import STATUS
+from aptmc.problem.chain_state import STATUS
+from aptmc.targets import INTERPRETED
 from tests.support.mistakes import (
     LIMIT,
     PRIOR,

@@ -11,13 +11,13 @@ from numba import njit
 
 import aptmc
 from aptmc.clock import ManualClock
-from aptmc.compiled import INTERPRETED
 from aptmc.errors import StopReason
 from aptmc.keys import MOVE
 from aptmc.models import normal
-from aptmc.problem.state import STATUS
+from aptmc.problem.chain_state import STATUS
 from aptmc.session.build import build_session
 from aptmc.store import MemoryStore
+from aptmc.targets import INTERPRETED
 from tests.support.failing_simulators import (
     BACKENDS,
     COMPILED,

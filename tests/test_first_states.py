@@ -14,7 +14,7 @@ from scipy import stats
 
 import aptmc
 from aptmc.kernels.one_hit import SEARCH_CAP
-from aptmc.problem.state import log_prior_column, value_column
+from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.session.first_states import SCOUTS, first_states
 from aptmc.session.orders import Mover
 

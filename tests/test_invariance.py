@@ -13,7 +13,7 @@ from scipy import stats
 
 import aptmc
 from aptmc.backends import VirtualTime
-from aptmc.backends.virtual import loop
+from aptmc.backends.virtual import event_loop
 from aptmc.compiled import compiled
 from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
 from aptmc.keys import open_streams
@@ -188,4 +188,4 @@ def test_a_wrong_swap_ratio_is_caught():
 
 def test_the_problem_here_is_compiled():
     assert PROBLEM.is_compiled
-    assert loop.run_until.signatures
+    assert event_loop.run_until.signatures

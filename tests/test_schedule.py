@@ -27,7 +27,7 @@ from aptmc import (
     Uncorrected,
 )
 from aptmc.pools import Layout
-from aptmc.schedule import Plan, Settings
+from aptmc.schedule import Numbers, Plan
 
 
 def shared(rungs: int, processors: int, chains_per_rung: int = 1) -> Layout:
@@ -41,24 +41,24 @@ def partitioned(rungs: int, processors: int, chains_per_rung: int = 1) -> Layout
 @pytest.mark.parametrize(
     ("schedule", "plan"),
     [
-        (Anytime(5), Plan(5.0, True, False, 1, 0, settings=Settings(5.0))),
-        (Anytime("2 min"), Plan(120.0, True, False, 1, 0, settings=Settings(120.0))),
+        (Anytime(5), Plan(5.0, True, False, 1, 0, settings=Numbers(5.0))),
+        (Anytime("2 min"), Plan(120.0, True, False, 1, 0, settings=Numbers(120.0))),
         (
             Anytime(5, exchange=Alternating(rounds=3)),
-            Plan(5.0, True, False, 3, 0, settings=Settings(5.0)),
+            Plan(5.0, True, False, 3, 0, settings=Numbers(5.0)),
         ),
         (
             Anytime(5, within=OneRandomPair(rounds=2)),
-            Plan(5.0, True, False, 1, 2, settings=Settings(5.0)),
+            Plan(5.0, True, False, 1, 2, settings=Numbers(5.0)),
         ),
-        (Synchronous(), Plan(math.inf, False, False, 1, 0, settings=Settings(moves=1))),
+        (Synchronous(), Plan(math.inf, False, False, 1, 0, settings=Numbers(moves=1))),
         (
             Synchronous(4, within=Alternating()),
-            Plan(math.inf, False, False, 1, 1, settings=Settings(moves=4)),
+            Plan(math.inf, False, False, 1, 1, settings=Numbers(moves=4)),
         ),
         (
             Uncorrected("500 ms", exchange=OneRandomPair()),
-            Plan(0.5, True, True, 1, 0, settings=Settings(0.5)),
+            Plan(0.5, True, True, 1, 0, settings=Numbers(0.5)),
         ),
     ],
 )

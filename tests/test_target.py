@@ -11,11 +11,12 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.compiled import INTERPRETED, NUMBA, is_compiled, target_of
+from aptmc.compiled import is_compiled
 from aptmc.keys import START, Key
 from aptmc.problem.base import density_model
-from aptmc.problem.state import accepts
+from aptmc.problem.chain_state import accepts
 from aptmc.session.orders import Mover, Order
+from aptmc.targets import INTERPRETED, NUMBA, target_of
 
 PRIOR = aptmc.Prior(x=stats.norm(0, 2))
 LADDER = aptmc.Ladder.powers([1.0, 0.5, 0.0])

@@ -12,12 +12,12 @@ from scipy import stats
 import aptmc
 from aptmc.backends import VirtualTime
 from aptmc.clock import ManualClock
-from aptmc.compiled import INTERPRETED
 from aptmc.errors import InputError
 from aptmc.kernels.learned import best_acceptance
 from aptmc.store import Draws
+from aptmc.targets import INTERPRETED
 from aptmc.warmup import Round
-from aptmc.warmup.draws import settled
+from aptmc.warmup.round_draws import settled
 from tests.backends.contract import eventually
 from tests.support import targets
 from tests.support.statistical import standard_errors_off

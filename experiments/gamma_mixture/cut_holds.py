@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 import aptmc
-from aptmc.backends.virtual.loop import Hold, hold_model
+from aptmc.backends.virtual.event_loop import Hold, hold_model
 from aptmc.compiled import FloatTable, compiled, compiled_like
 from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.coordinator.transitions import complete, take_next
 from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
-from aptmc.problem.state import Move
+from aptmc.problem.chain_state import Move
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.schedule import AfterCompletion, NextDeadline

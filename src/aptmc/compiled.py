@@ -15,9 +15,7 @@ the other. `tests/test_compiled.py` sees to it that no cached function uses such
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from inspect import isgeneratorfunction
 from types import FunctionType
 from typing import Annotated, Any, TypeVar, cast, final, get_type_hints
@@ -210,71 +208,6 @@ def compiler_words(error: Exception) -> str:
     where = re.search(r'File "([^"]+)", line (\d+)', text)
     place = f" ({where[1]}, line {where[2]})" if where else ""
     return " ".join(words).rstrip(".:") + place
-
-
-class Target(ABC):
-    """How a problem is computed: what its functions are turned into."""
-
-    is_compiled = False
-
-    @abstractmethod
-    def like(self, model: Callable[..., Any], function: Function) -> Function:
-        """A function that belongs to one problem, with the signature of `model`."""
-
-    @abstractmethod
-    def helper(self, function: Function) -> Function:
-        """A function that belongs to one problem and that only others of it call."""
-
-    @abstractmethod
-    def library(self, function: Function) -> Function:
-        """A function of the library, as functions of a problem call it."""
-
-
-@final
-@dataclass(frozen=True)
-class Interpreted(Target):
-    """Plain Python, which says where a user's function fails."""
-
-    def like(self, model: Callable[..., Any], function: Function) -> Function:
-        """As it is."""
-        return function
-
-    def helper(self, function: Function) -> Function:
-        """As it is."""
-        return function
-
-    def library(self, function: Function) -> Function:
-        """Its source."""
-        return source_of(function)
-
-
-@final
-@dataclass(frozen=True)
-class Numba(Target):
-    """Machine code, end to end."""
-
-    is_compiled = True
-
-    def like(self, model: Callable[..., Any], function: Function) -> Function:
-        """Compiled at once."""
-        return compiled_like(model, function)
-
-    def helper(self, function: Function) -> Function:
-        """Compiled for whatever it is given, and copied into whoever calls it."""
-        jit = numba.njit(nogil=True, error_model="numpy", forceinline=True)
-        return cast(Function, jit(function))
-
-    def library(self, function: Function) -> Function:
-        """Compiled already."""
-        return function
-
-
-INTERPRETED, NUMBA = Interpreted(), Numba()
-
-
-def target_of(*functions: object) -> Target:
-    """Machine code if a user's functions are all compiled, else plain Python."""
-    return NUMBA if all(map(is_compiled, functions)) else INTERPRETED
 
 
 def is_compiled(function: object) -> bool:

@@ -10,20 +10,13 @@ from typing import Annotated, Any, NamedTuple, final
 import numpy as np
 
 from aptmc.checks import whole_number
-from aptmc.compiled import (
-    INTERPRETED,
-    Floats,
-    FloatTable,
-    Generator,
-    Target,
-    compiled,
-    pointer_to,
-)
+from aptmc.compiled import Floats, FloatTable, Generator, compiled, pointer_to
 from aptmc.errors import InputError, MoveFailed
 from aptmc.keys import REJECTION, Key, Streams, check_seed, open_streams, rewind
 from aptmc.problem import Abc
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 from aptmc.processors import processors_available
+from aptmc.targets import INTERPRETED, Target
 
 BLOCK = 10_000  # simulations between two looks at what has been found
 

@@ -22,7 +22,7 @@ from aptmc.keys import MOVE
 from aptmc.record.event_log import COMPLETED, TAKEN, Events
 from aptmc.session.build import build_session
 from aptmc.session.control import Control
-from aptmc.session.replay import replay
+from aptmc.session.event_replay import replay
 from aptmc.store import MemoryStore
 from tests.support import simulators
 from tests.support.sessions import same

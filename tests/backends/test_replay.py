@@ -11,7 +11,7 @@ import aptmc
 from aptmc.clock import ManualClock
 from aptmc.errors import RunFailed
 from aptmc.record.event_log import TAKEN
-from aptmc.session.replay import replay
+from aptmc.session.event_replay import replay
 from tests.backends.contract import (
     LADDER,
     damaged,

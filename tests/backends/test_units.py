@@ -15,7 +15,7 @@ from aptmc.backends.workers.trials import (
 from aptmc.backends.workers.wire import Reply
 from aptmc.errors import MoveFailed
 from aptmc.keys import PILOT
-from aptmc.problem.state import OWN
+from aptmc.problem.chain_state import OWN
 from aptmc.session.orders import Outcome
 from aptmc.session.units import can_queue_ahead
 from tests.backends.contract import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aptmc.diagnostics.exchange import round_trips, swap_rates, utilisation
+from aptmc.diagnostics.swaps import round_trips, swap_rates, utilisation
 from aptmc.errors import InputError
 
 ATTEMPTS = np.array([[2, 10, 4, 0], [0, 0, 20, 0], [0, 0, 0, 0], [0, 0, 0, 0]])

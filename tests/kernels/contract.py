@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import aptmc
-from aptmc.compiled import INTERPRETED, NUMBA, is_compiled
+from aptmc.compiled import is_compiled
 from aptmc.keys import Key
 from aptmc.session.orders import Mover, Order
+from aptmc.targets import INTERPRETED, NUMBA
 from tests.kernels.models import Model
 
 DRAWS = 2000

@@ -15,7 +15,7 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.compiled import INTERPRETED
+from aptmc.targets import INTERPRETED
 from tests.support.statistical import FALSE_ALARM, follows
 
 

@@ -7,7 +7,7 @@ import math
 import aptmc
 from aptmc.kernels import one_hit, random_walk
 from aptmc.kernels import slice as slice_module
-from aptmc.problem.state import accepts
+from aptmc.problem.chain_state import accepts
 from tests.kernels.contract import KernelContract
 from tests.kernels.models import Density, Simulator
 

@@ -10,10 +10,10 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.compiled import NUMBA
 from aptmc.errors import InputError
 from aptmc.keys import Key
-from aptmc.problem.state import ACCEPTED, WORK
+from aptmc.problem.chain_state import ACCEPTED, WORK
+from aptmc.targets import NUMBA
 from tests.support.statistical import FALSE_ALARM, follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.3])

@@ -14,11 +14,11 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.compiled import INTERPRETED, NUMBA
 from aptmc.kernels import proposals
 from aptmc.kernels.one_hit import CAP
 from aptmc.keys import Key
-from aptmc.problem.state import ACCEPTED, WORK
+from aptmc.problem.chain_state import ACCEPTED, WORK
+from aptmc.targets import INTERPRETED, NUMBA
 from tests.support.statistical import FALSE_ALARM
 
 OBSERVED = 3.0

@@ -10,9 +10,9 @@ import pytest
 from numba import njit
 
 import aptmc
-from aptmc.compiled import INTERPRETED, NUMBA
 from aptmc.errors import InputError
 from aptmc.kernels.code import code_of
+from aptmc.targets import INTERPRETED, NUMBA
 from tests.kernels.contract import KernelContract, moved
 from tests.kernels.models import Density
 

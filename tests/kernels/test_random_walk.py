@@ -8,10 +8,11 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.compiled import INTERPRETED, NUMBA, is_compiled
+from aptmc.compiled import is_compiled
 from aptmc.kernels import random_walk
 from aptmc.keys import Key
-from aptmc.problem.state import accepts
+from aptmc.problem.chain_state import accepts
+from aptmc.targets import INTERPRETED, NUMBA
 from tests.support.statistical import follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.3, 0.0])

@@ -10,11 +10,12 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.compiled import INTERPRETED, NUMBA, is_compiled
+from aptmc.compiled import is_compiled
 from aptmc.errors import InputError
 from aptmc.kernels import slice as slice_module
 from aptmc.keys import Key
-from aptmc.problem.state import ACCEPTED, STATUS, WORK
+from aptmc.problem.chain_state import ACCEPTED, STATUS, WORK
+from aptmc.targets import INTERPRETED, NUMBA
 from tests.support.statistical import follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.3, 0.0])

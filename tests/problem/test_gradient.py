@@ -10,8 +10,8 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.compiled import INTERPRETED, NUMBA
 from aptmc.errors import InputError, MoveFailed
+from aptmc.targets import INTERPRETED, NUMBA
 
 
 def log_likelihood(theta):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import aptmc
-from aptmc.compiled import INTERPRETED
 from aptmc.errors import InputError
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.variables import Variable
+from aptmc.targets import INTERPRETED
 
 
 def test_labels_are_names_and_places() -> None:

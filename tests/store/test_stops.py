@@ -24,11 +24,11 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.backends.workers.loop import WorkerLoop
 from aptmc.backends.workers.pick_up import MOST_STANDING_STILL
+from aptmc.backends.workers.worker_loop import WorkerLoop
 from aptmc.diagnostics import effective_sample_size
 from aptmc.kernels import Kernel
-from aptmc.problem.state import WORK, accepts
+from aptmc.problem.chain_state import WORK, accepts
 from aptmc.record.record import NOBODY
 from aptmc.session.build import build_session
 from aptmc.session.control import Control

@@ -18,7 +18,7 @@ from aptmc.kernels.base import STEPS
 from aptmc.models import normal
 from aptmc.record.event_log import COMPLETED, TAKEN
 from aptmc.session.build import build_session
-from aptmc.session.replay import replay
+from aptmc.session.event_replay import replay
 from aptmc.store import MemoryStore
 from tests.support.sessions import all_draws, same
 from tests.support.settings import given

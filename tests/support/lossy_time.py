@@ -24,7 +24,7 @@ from aptmc.coordinator.transitions import catch_up, complete, take_next
 from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
-from aptmc.problem.state import Move
+from aptmc.problem.chain_state import Move
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import NOBODY, Record
 from aptmc.schedule import AfterCompletion, NextDeadline

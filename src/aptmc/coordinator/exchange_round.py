@@ -9,7 +9,7 @@ from aptmc.coordinator.state import Coordinator
 from aptmc.exchange.rule import ChoosePairs, Waiting
 from aptmc.exchange.swap import LogWeight, swap_log_ratio
 from aptmc.keys import EXCHANGE, Streams, first_number, rewind
-from aptmc.problem.state import accepts
+from aptmc.problem.chain_state import accepts
 from aptmc.record.record import (
     EXCHANGE_MOVE,
     NOBODY,

@@ -76,12 +76,12 @@ class Coordinator(NamedTuple):
 
     @property
     def rung(self) -> Integers:
-        """Of each chain."""
+        """Of each chain: the rung that it stands on."""
         return self.chains["rung"]
 
     @property
     def pool(self) -> Integers:
-        """Of each chain."""
+        """Of each chain: the pool that it belongs to."""
         return self.chains["pool"]
 
     @property
@@ -121,7 +121,7 @@ class Coordinator(NamedTuple):
 
     @property
     def completed(self) -> Integers:
-        """Of each pool: moves."""
+        """Of each pool: how many moves of its chains are complete."""
         return self.pools["completed"]
 
     @property
@@ -156,7 +156,7 @@ class Coordinator(NamedTuple):
 
     @property
     def deadline(self) -> Floats:
-        """One number: the next."""
+        """One number: when the next deadline comes."""
         return self.run["deadline"]
 
     @property

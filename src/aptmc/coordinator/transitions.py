@@ -10,7 +10,7 @@ from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import DEADLINE, Streams, first_number, rewind
-from aptmc.problem.state import ACCEPTED, HOLD_TIME, PROCESSOR, WORK
+from aptmc.problem.chain_state import ACCEPTED, HOLD_TIME, PROCESSOR, WORK
 from aptmc.record.event_log import COMPLETED, TAKEN, EventLog, log_event
 from aptmc.record.record import LOCAL_MOVE, NOBODY, Record, has_room, write
 from aptmc.schedule.base import BARRIER, DEADLINES_PER_SWEEP, NOTHING, WITHIN_POOL

@@ -13,8 +13,8 @@ from aptmc.diagnostics.convergence import (
     tail_effective_sample_size,
 )
 from aptmc.diagnostics.evidence import Estimate, Evidence, log_evidence
-from aptmc.diagnostics.exchange import SwapRates, round_trips, swap_rates, utilisation
 from aptmc.diagnostics.summary import ParameterSummary, Summary, summarise
+from aptmc.diagnostics.swaps import SwapRates, round_trips, swap_rates, utilisation
 
 __all__ = [
     "AutocorrelationTime",

@@ -3,7 +3,7 @@
 from aptmc.exchange.pairs import Alternating, BetweenPools, OneRandomPair, RandomParity
 from aptmc.exchange.reassignment import Reassignment
 from aptmc.exchange.rule import Rule
-from aptmc.exchange.rungs import NeighbouringRungs, RungParity
+from aptmc.exchange.rung_pairs import NeighbouringRungs, RungParity
 
 __all__ = [
     "Alternating",

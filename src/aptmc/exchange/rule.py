@@ -51,7 +51,7 @@ from aptmc.compiled import (
     IntegerTable,
     pointer_to,
 )
-from aptmc.exchange.settings import as_dataclass, bound, settings_of
+from aptmc.exchange.parameters import as_dataclass, bound, settings_of
 
 
 class Waiting(NamedTuple):

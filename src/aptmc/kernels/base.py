@@ -8,14 +8,15 @@ from typing import Any, final
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable, Integers, Target, compiler_words
+from aptmc.compiled import Floats, FloatTable, Integers, compiler_words
 from aptmc.errors import InputError
 from aptmc.kernels.code import code_of
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.seen import Seen
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
-from aptmc.problem.state import ACCEPTED, OWN, STATUS, move_model
+from aptmc.problem.chain_state import ACCEPTED, OWN, STATUS, move_model
+from aptmc.targets import Target
 
 STEPS = 0  # the place in every kernel's tuning of the number of local steps that make a move
 
@@ -32,7 +33,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def step(self, parts: Parts) -> Callable[..., bool]:
-        """A function like `aptmc.problem.state.step_model`, built of the parts of a problem.
+        """A function like `aptmc.problem.chain_state.step_model`, built of the parts of a problem.
 
         It must leave the target of each rung as it is. On a rung that is nothing but the reference
         it is not asked: there every step is a fresh draw.

@@ -29,11 +29,11 @@ class Learned:
 
     @classmethod
     def begun(cls, spread: Floats, rungs: int, scale: float) -> Learned:
-        """Before anything was seen."""
+        """What is assumed before anything was seen: parameters that are independent."""
         return cls(np.tile(np.diag(spread**2), (rungs, 1, 1)), np.full(rungs, scale))
 
     def after(self, seen: Seen, *, tunes_acceptance: bool) -> Learned:
-        """With what a round has seen."""
+        """The same, corrected by what a round has seen of each rung."""
         covariances, scales = self.covariances.copy(), self.scales.copy()
         acceptance, dimension = seen.acceptance, covariances.shape[-1]
         for rung, draws in enumerate(seen.states):
@@ -51,7 +51,7 @@ class Learned:
 
     @property
     def steps(self) -> FloatTables:
-        """The covariance of steps."""
+        """By rung: the covariance of the steps to propose."""
         return np.asarray(self.covariances * (self.scales**2)[:, None, None])
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Integers
@@ -55,32 +56,37 @@ class Mixture(Kernel):
         whole_number("steps", self.steps)
 
     @property
+    @override
     def statistics(self) -> tuple[str, ...]:  # type: ignore[override]
         """Its own, and those of both kernels; what both count is added up."""
         names = [*_names("first", self.first).values(), *_names("second", self.second).values()]
         return tuple(dict.fromkeys([OF_SECOND, ACCEPTED_OF_SECOND, *names]))
 
     @property
+    @override
     def compiles(self) -> bool:  # type: ignore[override]
-        """If both do."""
+        """Whether numba understands the steps of both kernels."""
         return self.first.compiles and self.second.compiles
 
     @property
+    @override
     def code(self) -> Hashable:
-        """That of both."""
+        """The code of both kernels; the share reaches the step as a number."""
         return Mixture, self.first.code, self.second.code
 
     @property
+    @override
     def learns(self) -> bool:
-        """If one of them does."""
+        """Whether at least one of the two learns."""
         return self.first.learns or self.second.learns
 
+    @override
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """Steps, share and where the second begins; then all numbers of the first and second."""
         return self._table([kernel.tuning(problem, ladder) for kernel in (self.first, self.second)])
 
+    @override
     def search_tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
-        """The same with theirs."""
         kernels = (self.first, self.second)
         return self._table([kernel.search_tuning(problem, ladder) for kernel in kernels])
 
@@ -90,8 +96,13 @@ class Mixture(Kernel):
         numbers[:, [FIRST, FIRST + tables[0].shape[1]]] = 1.0  # steps of each
         return numbers
 
+    @override
     def step(self, parts: Parts) -> Callable[..., bool]:
-        """One or the other."""
+        """Take a step of the second kernel with probability `share`, else one of the first.
+
+        Steps of the second, and how many of them were accepted, are counted on their own, so that
+        each kernel can learn in the warm-up from what its own steps did.
+        """
         first, second = (
             parts.target.helper(kernel.step(self._parts_of(which, kernel, parts)))
             for which, kernel in (("first", self.first), ("second", self.second))
@@ -117,12 +128,13 @@ class Mixture(Kernel):
         names = _names(which, kernel)
         return parts.with_places({own: parts.place(name) for own, name in names.items()})
 
+    @override
     def at_first(self, spread: Floats, rungs: int) -> Mixture:
-        """Both as at first."""
         return self._of(lambda kernel: kernel.at_first(spread, rungs))
 
+    @override
     def adapted(self, seen: Seen) -> Mixture:
-        """Each by its own steps."""
+        """Each kernel learns from its own steps, and from how many of them were accepted."""
         steps, accepted = seen.statistics[OF_SECOND], seen.statistics[ACCEPTED_OF_SECOND]
         own = {
             which: {own: seen.statistics[name] for own, name in _names(which, kernel).items()}
@@ -136,12 +148,12 @@ class Mixture(Kernel):
             self, first=self.first.adapted(of_first), second=self.second.adapted(of_second)
         )
 
+    @override
     def respaced(self, nearest: Integers) -> Mixture:
-        """Both for another ladder."""
         return self._of(lambda kernel: kernel.respaced(nearest))
 
+    @override
     def frozen(self) -> Mixture:
-        """Both as they are."""
         return self._of(lambda kernel: kernel.frozen())
 
     def _of(self, change: Callable[[Kernel], Kernel]) -> Mixture:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Integers
@@ -18,7 +19,7 @@ from aptmc.kernels.proposals import bounds, propose_normal, propose_truncated
 from aptmc.kernels.proposing import Proposing
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
-from aptmc.problem.state import STATUS, accepts
+from aptmc.problem.chain_state import STATUS, accepts
 
 # Measured: docs/lotka_volterra.md. Time spent in a long race is better spent on other proposals.
 DEFAULT_CAP = 1
@@ -72,12 +73,14 @@ class OneHit(Proposing):
                 "truncate works with scale only, not with covariance or what is learnt: give scales"
             )
 
+    @override
     def first_scale(self, dimension: int) -> float:
         """As for a random walk. A step can be no more acceptable than simulations hit, whatever its
         size, so it stays.
         """
         return usual_scale(dimension)
 
+    @override
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """Steps, cap, whether proposals are truncated, their bounds, and the factor."""
         _need_simulator(problem)
@@ -91,14 +94,21 @@ class OneHit(Proposing):
         table[:, CAP] = [math.inf if cap is None else cap for cap in caps]
         return table
 
+    @override
     def search_tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
-        """With short races."""
+        """The same with races of at most `SEARCH_CAP` rounds."""
         table = self.tuning(problem, ladder)
         table[:, CAP] = np.minimum(table[:, CAP], SEARCH_CAP)
         return table
 
+    @override
     def step(self, parts: Parts) -> Callable[..., bool]:
-        """The race."""
+        """Propose parameters, let the prior refuse them, then race them against the present ones.
+
+        If a simulation of the proposal is the first within the tolerance, the chain goes there. If
+        one of the present parameters is, they stay, with that simulation in place of their old one.
+        If neither is after `cap` rounds, everything stays as it was.
+        """
         _need_simulator(parts.problem)
         dimension, log_prior = parts.dimension, parts.log_prior
         log_prior_at, simulate = parts.log_prior_at, parts.simulate

@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from aptmc.compiled import Floats, Generator, Target, compiled
+from aptmc.compiled import Floats, Generator, compiled
 from aptmc.errors import InputError
 from aptmc.problem.base import Problem
-from aptmc.problem.state import (
+from aptmc.problem.chain_state import (
     BAD_VALUE,
     STATUS,
     WORK,
@@ -21,6 +21,7 @@ from aptmc.problem.state import (
     log_prior_column,
     value_column,
 )
+from aptmc.targets import Target
 
 NOWHERE = -1  # the place of what a kernel does not count
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from aptmc.compiled import Floats, FloatTable, FloatTables, Integers
 from aptmc.errors import InputError
@@ -44,36 +45,42 @@ class Proposing(Kernel):
         """How long steps are at first, in standard deviations."""
 
     @property
+    @override
     def code(self) -> Hashable:
         """Its kind alone: settings reach the step as numbers."""
         return (type(self),)
 
     @property
+    @override
     def learns(self) -> bool:
-        """If the scale is "auto"."""
+        """Whether the scale is "auto", or has been learnt so far."""
         return isinstance(self.scale, Learned) or self._is_auto
 
+    @override
     def at_first(self, spread: Floats, rungs: int) -> Self:
-        """As wide as the reference."""
+        """With "auto", steps that suit the first guess of how far the parameters spread."""
         if not self._is_auto:
             return self
         return replace(self, scale=Learned.begun(spread, rungs, self.first_scale(spread.size)))
 
+    @override
     def adapted(self, seen: Seen) -> Self:
-        """As wide as what was seen."""
+        """With "auto", steps that suit the spread of the draws seen on each rung."""
         if not isinstance(self.scale, Learned):
             return self
         learned = self.scale.after(seen, tunes_acceptance=self.tunes_acceptance)
         return replace(self, scale=learned)
 
+    @override
     def respaced(self, nearest: Integers) -> Self:
-        """With what the nearest rungs have learnt."""
+        """With "auto", for each new rung what the nearest old one has learnt."""
         if not isinstance(self.scale, Learned):
             return self
         return replace(self, scale=self.scale.respaced(nearest))
 
+    @override
     def frozen(self) -> Self:
-        """With a covariance for each rung."""
+        """With "auto", the covariances that were learnt, as if they were given by hand."""
         if not isinstance(self.scale, Learned):
             return self
         return replace(self, scale=None, covariance=self.scale.steps)

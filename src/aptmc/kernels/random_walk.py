@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
@@ -16,7 +18,7 @@ from aptmc.kernels.proposals import propose_normal
 from aptmc.kernels.proposing import Proposing, need_density
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
-from aptmc.problem.state import accepts
+from aptmc.problem.chain_state import accepts
 
 # Places in the tuning after the number of steps.
 SPREAD, FACTOR = 1, 2
@@ -57,17 +59,24 @@ class RandomWalk(Proposing):
             raise InputError(f"spread must be a number from 0 on, got {self.spread!r}")
         whole_number("steps", self.steps)
 
+    @override
     def first_scale(self, dimension: int) -> float:
-        """The best for a normal target."""
+        """The length of steps that is best for a normal target."""
         return usual_scale(dimension)
 
+    @override
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """The number of steps, their spread, then the factor of the covariance row by row."""
         need_density(problem, "RandomWalk")
         return self._table(problem, ladder, [self.steps, self.spread])
 
+    @override
     def step(self, parts: Parts) -> Callable[..., bool]:
-        """Random walk Metropolis."""
+        """Propose a normal step from the present state, and accept it as Metropolis does.
+
+        With a `spread` the step is first shortened by a random factor. That factor does not look at
+        the state, so the way there stays as likely as the way back.
+        """
         need_density(parts.problem, "RandomWalk")
         dimension, value, log_prior = parts.dimension, parts.value, parts.log_prior
         evaluate, log_weight = parts.evaluate, parts.log_weight

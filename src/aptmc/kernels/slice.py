@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, inlined
@@ -15,7 +16,7 @@ from aptmc.kernels.parts import Parts
 from aptmc.kernels.proposing import Proposing, need_density
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
-from aptmc.problem.state import STATUS
+from aptmc.problem.chain_state import STATUS
 
 # Places in the tuning after the number of steps.
 STRETCHES, FACTOR = 1, 2
@@ -60,17 +61,25 @@ class Slice(Proposing):
         whole_number("stretches", self.stretches)
         whole_number("steps", self.steps)
 
+    @override
     def first_scale(self, dimension: int) -> float:
-        """Of an interval that need not be stretched."""
+        """The length of an interval that need not be stretched."""
         return USUAL_LENGTH
 
+    @override
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """The number of steps and of stretches, then the factor of the covariance row by row."""
         need_density(problem, "Slice")
         return self._table(problem, ladder, [self.steps, self.stretches])
 
+    @override
     def step(self, parts: Parts) -> Callable[..., bool]:
-        """Slice sampling along a random line."""
+        """Draw a height below the present density, and go to a point of a random line above it.
+
+        The interval on the line is first stretched until its ends are below the height, or as often
+        as `stretches` allows. Then points are drawn from it, and those that are below cut it down,
+        until one is above.
+        """
         need_density(parts.problem, "Slice")
         dimension, value, log_prior = parts.dimension, parts.value, parts.log_prior
         evaluate, log_weight = parts.evaluate, parts.log_weight

@@ -18,15 +18,16 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from scipy.spatial import cKDTree
 
-from aptmc.compiled import NUMBA, Floats, FloatTable, Generator, Integers, compiled
+from aptmc.compiled import Floats, FloatTable, Generator, Integers, compiled
 from aptmc.kernels.base import STEPS, Kernel
 from aptmc.kernels.parts import Parts
 from aptmc.ladder import Ladder
 from aptmc.planning.pilot import Pilot, Transitions
 from aptmc.problem.base import Problem
-from aptmc.problem.state import ACCEPTED, WORK, state_width
+from aptmc.problem.chain_state import ACCEPTED, WORK, state_width
 from aptmc.problem.variables import scalars
 from aptmc.problem.weights import power_log_weight, tolerance_log_weight
+from aptmc.targets import NUMBA
 
 NEIGHBOURS = 5
 MOST_STATES = 12_000  # of all rungs together
@@ -114,11 +115,11 @@ class PilotsMoves(Kernel):
 
     @property
     def code(self) -> type:
-        """The same for all pilots."""
+        """Its kind alone, so that all pilots share one compiled step."""
         return PilotsMoves
 
     def step(self, parts: Parts) -> Callable[..., bool]:
-        """One of the pilot's moves."""
+        """Repeat a move that the pilot made from nearby, drawn at random."""
         return parts.target.library(make_pilots_step)
 
 

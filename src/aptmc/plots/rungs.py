@@ -16,7 +16,7 @@ from aptmc.plots.style import (
     label_time,
     rung_colours,
 )
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

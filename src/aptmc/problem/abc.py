@@ -9,11 +9,13 @@ from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from aptmc.checks import numbers, whole_number
-from aptmc.compiled import INTERPRETED, Floats, Target, compiler_words, target_of
+from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
+from aptmc.problem.chain_state import value_column
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.simulator import (
     PlainSimulator,
@@ -21,8 +23,8 @@ from aptmc.problem.simulator import (
     compiled_simulation,
     simulation_model,
 )
-from aptmc.problem.state import value_column
 from aptmc.problem.weights import tolerance_log_weight
+from aptmc.targets import INTERPRETED, Target, target_of
 
 START_SIMULATIONS = 1_000_000
 
@@ -156,17 +158,21 @@ class Abc(Problem):
         )
 
     @property
+    @override
     def reference(self) -> Prior:
-        """The prior."""
+        """The prior, which is the target at an infinite tolerance."""
         return self.prior
 
+    @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any tolerances will do; an infinite one is the prior."""
 
+    @override
     def log_weight(self) -> Callable[[float, float], float]:
         """Exchanges look at the distance: is it within the tolerance?"""
         return tolerance_log_weight
 
+    @override
     def simulation(self, target: Target) -> Callable[..., float]:
         """A function like `aptmc.problem.simulator.simulation_model`."""
         simulate = self.of_coordinates(self.simulator.simulate, target)
@@ -193,6 +199,7 @@ class Abc(Problem):
 
         return simulate_into
 
+    @override
     def check(self, row: Floats) -> None:
         """Refuse distances that cannot be."""
         distance = row[value_column(self.dimension)]

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeGuard, final
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.compiled import Floats, Target
+from aptmc.compiled import Floats
 from aptmc.errors import InputError
+from aptmc.problem.chain_state import state_width
 from aptmc.problem.fingerprint import fingerprint
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.reference import Reference
-from aptmc.problem.state import state_width
 from aptmc.problem.variables import Variable
+from aptmc.targets import Target
 
 if TYPE_CHECKING:
     from aptmc.kernels.base import Kernel

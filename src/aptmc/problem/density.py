@@ -10,12 +10,13 @@ from typing import Any, final
 import numpy as np
 from numba.core.errors import NumbaError
 
-from aptmc.compiled import INTERPRETED, Floats, Target, compiler_words
+from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
+from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.gradient import gradient_function, refuse_steps
-from aptmc.problem.state import log_prior_column, value_column
 from aptmc.problem.variables import Variable
+from aptmc.targets import INTERPRETED, Target
 
 START_ATTEMPTS = 1000
 

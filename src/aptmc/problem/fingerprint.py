@@ -63,7 +63,7 @@ def is_uncertain(sum_of_part: str) -> bool:
 
 
 def uncertain_part(sum_of_part: str) -> str:
-    """What that is."""
+    """The kind of thing that made a checksum uncertain, for messages."""
     return sum_of_part.removeprefix(UNCERTAIN)
 
 
@@ -83,7 +83,7 @@ class _Count:
         self.unknown: str | None = None  # the kind of the first that cannot be told apart
 
     def add(self, value: Any, depth: int) -> None:
-        """Add a value."""
+        """Count a value, and all that it is made of."""
         value = source_of(value) if is_compiled(value) else value
         self.total.update(type(value).__qualname__.encode() + b"\0")
         if isinstance(value, PLAIN):

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from aptmc.compiled import Floats, Target
+from aptmc.compiled import Floats
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.parametrisation import Parametrisation
+from aptmc.targets import Target
 
 _WRONG_LENGTH = "gradient returned an array of another length than theta"
 

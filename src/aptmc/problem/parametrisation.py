@@ -17,11 +17,11 @@ from aptmc.compiled import (
     Floats,
     FloatTable,
     IntegerTable,
-    Target,
     compiled,
 )
 from aptmc.errors import InputError
 from aptmc.problem.variables import Variable
+from aptmc.targets import Target
 
 # The columns of a plan, which has a row for each variable.
 KIND, COORDINATE, PARAMETER, SIZE = range(4)
@@ -60,7 +60,7 @@ def constrain_into(theta: ConstantFloats, plan: ConstantIntegerTable, parameters
 
 @compiled
 def constrain_rows(points: FloatTable, plan: ConstantIntegerTable, parameters: FloatTable) -> None:
-    """The same for each row."""
+    """The parameters at each row of coordinates, as `constrain_into` finds those of one."""
     for row in range(points.shape[0]):
         constrain_into(points[row], plan, parameters[row])
 
@@ -139,7 +139,7 @@ class Parametrisation:
         return self.split(self.constrain(theta))
 
     def split(self, parameters: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[np.float64]]:
-        """The same from parameters."""
+        """By the name of a variable, its values in its own shape, from all parameters."""
         found = {}
         for variable in self.variables:
             start = self.places[variable.name].parameter

@@ -7,20 +7,22 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from aptmc.checks import numbers, parameter_name
-from aptmc.compiled import Floats, Target, target_of
+from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.problem.base import check_function
+from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.density import (
     START_ATTEMPTS,
     DensityProblem,
     checked_call,
     evaluate_model,
 )
-from aptmc.problem.state import log_prior_column, value_column
 from aptmc.problem.variables import Variable, scalars
 from aptmc.problem.weights import power_log_weight
+from aptmc.targets import Target, target_of
 
 Start = float | Mapping[str, Any] | npt.ArrayLike | Callable[[np.random.Generator], Any]
 
@@ -66,10 +68,12 @@ class Power(DensityProblem):
         self.draw_start(np.random.default_rng(0))
 
     @property
+    @override
     def reference(self) -> None:
         """None: nothing is known but the density."""
         return None
 
+    @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """A density to the power 0 is flat, and no chain could sample it."""
         if levels[-1] == 0.0:
@@ -78,10 +82,12 @@ class Power(DensityProblem):
                 "ladder above 0, or use Tempered, whose rung with power 0 is the prior"
             )
 
+    @override
     def log_weight(self) -> Callable[[float, float], float]:
         """Exchanges look at the log density, weighed by beta."""
         return power_log_weight
 
+    @override
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """The log density; there is no prior."""
         if target.is_compiled:
@@ -92,6 +98,7 @@ class Power(DensityProblem):
 
         return _evaluation(self.dimension, log_density_at)
 
+    @override
     def draw_start(self, rng: np.random.Generator) -> Floats:
         """The start, or a draw of it."""
         start = self._example(rng)

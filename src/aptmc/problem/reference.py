@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.compiled import Floats, FloatTable, Target
+from aptmc.compiled import Floats, FloatTable
+from aptmc.targets import Target
 
 SPREAD_DRAWS = 1000
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numba.core.errors import NumbaError
 
 from aptmc.compiled import Floats, Generator, compiler_words
-from aptmc.problem.state import state_width, value_column
+from aptmc.problem.chain_state import state_width, value_column
 
 
 def simulation_model(row: Floats, rng: Generator, tolerance: float) -> float:

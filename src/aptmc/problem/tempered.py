@@ -7,14 +7,16 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
+from typing_extensions import override
 
-from aptmc.compiled import INTERPRETED, Floats, Target, target_of
+from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.problem.base import check_function
+from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.density import DensityProblem, checked_call, evaluate_model
 from aptmc.problem.prior.prior import Prior
-from aptmc.problem.state import log_prior_column, value_column
 from aptmc.problem.weights import power_log_weight
+from aptmc.targets import INTERPRETED, Target, target_of
 
 
 @final
@@ -58,17 +60,21 @@ class Tempered(DensityProblem):
         )
 
     @property
+    @override
     def reference(self) -> Prior:
-        """The prior."""
+        """The prior, which is the target at power 0."""
         return self.prior
 
+    @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any powers will do; power 0 is the prior."""
 
+    @override
     def log_weight(self) -> Callable[[float, float], float]:
         """Exchanges look at the log likelihood, weighed by beta."""
         return power_log_weight
 
+    @override
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """Prior first; the likelihood is not computed where the prior is zero."""
         if target.is_compiled:
@@ -94,8 +100,8 @@ class Tempered(DensityProblem):
 
         return log_prior_at
 
+    @override
     def draw_start(self, rng: np.random.Generator) -> Floats:
-        """A draw from the prior."""
         return self.prior.draw(rng)
 
 

@@ -88,7 +88,7 @@ class Variable:
         return tuple(f"{self.name}[{', '.join(map(str, place))}]" for place in product(*places))
 
     def to_json(self) -> dict[str, Any]:
-        """As a store keeps it."""
+        """What a store keeps of it; `from_json` makes it again."""
         coords = {dim: list(places) for dim, places in self.coords.items()}
         return {
             "name": self.name,

@@ -50,7 +50,7 @@ class Draws(NamedTuple):
 
 
 class Events(NamedTuple):
-    """Events in order."""
+    """Moves taken and moves completed, in the order in which the coordinator saw them."""
 
     kind: Annotated[npt.NDArray[np.int8], Kind("|i1")]
     chain: Chain
@@ -62,7 +62,7 @@ class Events(NamedTuple):
 
     @property
     def completions(self) -> Events:
-        """Only the completions."""
+        """Only the events in which a move was completed."""
         return Events(*(column[self.kind == COMPLETED] for column in self))
 
 
@@ -87,7 +87,7 @@ def row_of(columns: dict[str, Kind]) -> np.dtype[np.void]:
 
 
 def no_draws(width: int) -> Draws:
-    """Nothing, of the right kind."""
+    """Columns for draws of states of this width, without a row."""
     return Draws(
         *(np.empty((0, width) if kind.is_row else 0, kind.code) for kind in _kinds(Draws).values())
     )

@@ -1,7 +1,8 @@
 """The event log: who took and who finished which move, and when.
 
-Given the log, a whole run can be computed again, bit for bit, by anyone (see `session.replay`), and
-one can see what every processor did. Like the record, it is a buffer that is emptied now and then.
+Given the log, a whole run can be computed again, bit for bit, by anyone (see
+`session.event_replay`), and one can see what every processor did. Like the record, it is a buffer
+that is emptied now and then.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from aptmc.compiled import (
     inlined,
     table_of,
 )
-from aptmc.problem.state import OWN
+from aptmc.problem.chain_state import OWN
 from aptmc.record.columns import DRAW_COLUMNS, row_of
 
 LOCAL_MOVE, EXCHANGE_MOVE = 0, 1
@@ -65,7 +65,7 @@ class Record(NamedTuple):
 
     @property
     def chain(self) -> Integers:
-        """Of each draw."""
+        """By draw: the chain that it belongs to."""
         return self.draws["chain"]
 
     @property
@@ -80,12 +80,12 @@ class Record(NamedTuple):
 
     @property
     def attempts(self) -> IntegerTable:
-        """[colder rung, warmer rung]."""
+        """At [colder rung, warmer rung]: how often a swap was proposed."""
         return as_table(self.by_pair["attempts"])
 
     @property
     def swaps(self) -> IntegerTable:
-        """[colder rung, warmer rung]."""
+        """At [colder rung, warmer rung]: how often two chains swapped."""
         return as_table(self.by_pair["swaps"])
 
     @property

@@ -7,7 +7,9 @@ escaped there, without exception.
 from __future__ import annotations
 
 import math
+import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aptmc.__about__ import __version__
@@ -17,6 +19,15 @@ from aptmc.result.archive import versions
 
 if TYPE_CHECKING:
     from aptmc.result.run import Run
+
+
+def write_report(run: Run, path: str | os.PathLike[str], *, beside: Run | None = None) -> Path:
+    """Write a report to a file, named after that file, and give its whole path."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"the folder {target.parent} of the report is not there: make it")
+    target.write_text(report(run, beside=beside, title=target.stem), encoding="utf-8")
+    return target.resolve()
 
 
 def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:

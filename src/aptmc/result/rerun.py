@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aptmc.compiled import INTERPRETED, NUMBA, Floats, FloatTable
+from aptmc.compiled import Floats, FloatTable
 from aptmc.coordinator.state import Coordinator
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel
 from aptmc.keys import MOVE, Key, first_number
 from aptmc.problem import Problem
-from aptmc.problem.state import ACCEPTED, WORK, value_column
+from aptmc.problem.chain_state import ACCEPTED, WORK, value_column
 from aptmc.record.record import Record
 from aptmc.session.orders import Mover, Order
 from aptmc.store import Store
+from aptmc.targets import INTERPRETED, NUMBA
 
 if TYPE_CHECKING:
     from aptmc.settings import Settings

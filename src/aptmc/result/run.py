@@ -1,4 +1,4 @@
-"""What a run gives back."""
+"""A finished run, as users hold it: draws, diagnostics, exports, and why it stopped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from aptmc.diagnostics import (
     Evidence,
     Summary,
     SwapRates,
-    log_evidence,
     summarise,
     swap_rates,
     utilisation,
@@ -24,12 +23,13 @@ from aptmc.diagnostics import (
 from aptmc.errors import InputError, StopReason, StoreDamaged
 from aptmc.kernels.base import STEPS
 from aptmc.keys import Key
-from aptmc.problem.state import ACCEPTED, HOLD_TIME, OWN, WORK, value_column
+from aptmc.problem.chain_state import ACCEPTED, HOLD_TIME, OWN, WORK
 from aptmc.record.event_log import Events
 from aptmc.record.record import Record
 from aptmc.result.advice import Advice, advise, describe, vital_signs
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
 from aptmc.result.rerun import Rerun, Trace, rerun
+from aptmc.result.run_evidence import run_evidence
 from aptmc.result.sources import source_of, values_of
 from aptmc.result.tree import eager_tree, lazy_tree
 from aptmc.session.session import Overhead, Usage
@@ -249,24 +249,7 @@ class Run:
         The ladder must end at power 0, the prior, and the draws of all rungs must be kept
         (keep="all"). What is left out of the log likelihood is left out of the evidence.
         """
-        problem, ladder = self.settings.problem, self.settings.ladder
-        if not problem.has_evidence:
-            raise InputError(
-                f"{type(problem).__name__} has no likelihood and prior of its own, so it has no "
-                "evidence: use aptmc.Tempered(log_likelihood, prior)"
-            )
-        if ladder.levels[-1] != 0.0:
-            raise InputError(
-                f"the evidence needs a ladder down to the prior, power 0, and this one ends at "
-                f"{ladder.levels[-1]:g}: use ladder='auto', or Ladder.powers([1, …, 0])"
-            )
-        if not self._record.wanted.all():
-            raise InputError('the evidence needs the draws of all rungs: use keep="all"')
-        column = value_column(problem.dimension)
-        values = [
-            [draws.state[:, column] for draws in self.chains(rung)] for rung in range(ladder.rungs)
-        ]
-        return log_evidence(ladder.levels, values)
+        return run_evidence(self)
 
     @cached_property
     def draws(self) -> xarray.DataTree:
@@ -313,13 +296,9 @@ class Run:
 
         :param beside: another run, whose processors are shown below those of this one
         """
-        from aptmc.result.report import report  # plots are imported when they are wanted
+        from aptmc.result.report import write_report  # plots are imported when they are wanted
 
-        target = Path(path)
-        if not target.parent.is_dir():
-            raise InputError(f"the folder {target.parent} of the report is not there: make it")
-        target.write_text(report(self, beside=beside, title=target.stem), encoding="utf-8")
-        return target.resolve()
+        return write_report(self, path, beside=beside)
 
     def rerun(self, move: Key, *, compiled: bool | None = None) -> Rerun:
         """Compute a single move of this run again, in this process, with the same randomness.

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from aptmc.errors import InputError
 from aptmc.problem import Problem
+from aptmc.problem.chain_state import value_column
 from aptmc.problem.parametrisation import Parametrisation
-from aptmc.problem.state import value_column
 from aptmc.problem.variables import Variable
 from aptmc.record.columns import STATISTICS
 from aptmc.store import Draws
@@ -29,7 +29,7 @@ class Source(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of one draw."""
+        """The shape of one draw; that of a single number is empty."""
         return () if self.variable is None or self.label is not None else self.variable.shape
 
     def shown(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -45,7 +45,7 @@ class Source(NamedTuple):
 
 
 def parameters(problem: Problem) -> dict[str, Source]:
-    """By the name of each variable."""
+    """By the name of each variable, where its values are."""
     found, start = {}, 0
     for variable in problem.variables:
         if variable.shape or variable.kind != "real":

@@ -9,17 +9,17 @@ from pathlib import Path
 from aptmc.errors import InputError
 from aptmc.problem import Problem
 from aptmc.problem.base import is_problem
-from aptmc.problem.state import OWN
+from aptmc.problem.chain_state import OWN
 from aptmc.result.archive import StoredBackend, StoredProblem, differences, from_json
 from aptmc.result.run import Run
-from aptmc.sampling.checkpoint import (
+from aptmc.sampling.own_parts import is_foreign, without_foreign
+from aptmc.sampling.saved_run import (
     layout_in,
     session_snapshot,
     settings_in,
     usage_in,
     warmup_in,
 )
-from aptmc.sampling.own_parts import is_foreign, without_foreign
 from aptmc.schedule import StoredSchedule
 from aptmc.session.build import build_machine, build_record
 from aptmc.session.snapshot import restore_tables, statistics_in, with_own_places

@@ -14,7 +14,7 @@ from aptmc.clock import time_of_day
 from aptmc.errors import RunFailed, StopReason, StoreFailed
 from aptmc.progress import SHARE_OF_TIME, Watch, choose_view
 from aptmc.result.run import Run
-from aptmc.sampling.checkpoint import contents, description, tuner_contents
+from aptmc.sampling.saved_run import contents, description, tuner_contents
 from aptmc.sampling.sittings import with_earlier
 from aptmc.sampling.status import EVERY, Status, remove_status, write_status
 from aptmc.session.build import build_session
@@ -114,7 +114,7 @@ class Phases:
 
     @property
     def budget(self) -> float:
-        """Of this call."""
+        """How long this call may run, however long earlier ones did."""
         return self.settings.budget if self.sitting is None else self.sitting
 
     @property
@@ -141,7 +141,7 @@ class Phases:
     # --- the result ---------------------------------------------------------------------------
 
     def result(self, usage: Usage) -> Run:
-        """The run as it stands."""
+        """The run as it stands now; it shares its arrays with the session."""
         session = self.session
         return Run(
             self.settings,

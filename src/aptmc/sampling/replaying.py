@@ -13,11 +13,11 @@ from aptmc.errors import InputError, RunFailed
 from aptmc.kernels import Kernel
 from aptmc.problem import Problem
 from aptmc.result.compare import Comparison
-from aptmc.sampling.checkpoint import settings_in
 from aptmc.sampling.opening import PathLike, check_same
 from aptmc.sampling.resuming import build
+from aptmc.sampling.saved_run import settings_in
 from aptmc.schedule import Schedule
-from aptmc.session.replay import replay as replay_events
+from aptmc.session.event_replay import replay as replay_events
 from aptmc.store import DiskStore
 
 

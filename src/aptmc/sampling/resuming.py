@@ -12,7 +12,9 @@ from aptmc.errors import InputError
 from aptmc.kernels import Kernel
 from aptmc.problem import Problem
 from aptmc.processors import processors_available
-from aptmc.sampling.checkpoint import (
+from aptmc.sampling.opening import check_same
+from aptmc.sampling.phases import Phases
+from aptmc.sampling.saved_run import (
     layout_in,
     session_snapshot,
     settings_in,
@@ -20,8 +22,6 @@ from aptmc.sampling.checkpoint import (
     usage_in,
     warmup_in,
 )
-from aptmc.sampling.opening import check_same
-from aptmc.sampling.phases import Phases
 from aptmc.schedule import Schedule
 from aptmc.session.build import build_session
 from aptmc.session.session import Session

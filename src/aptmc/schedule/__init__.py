@@ -8,16 +8,28 @@ from aptmc.schedule.base import (
     WITHIN_POOL,
     AfterCompletion,
     NextDeadline,
+    Numbers,
     Plan,
     Schedule,
-    Settings,
 )
 from aptmc.schedule.stored import StoredSchedule
 from aptmc.schedule.synchronous import Synchronous
 from aptmc.schedule.uncorrected import Uncorrected
 
 __all__ = [
-    "AUTO", "BARRIER", "DEADLINES_PER_SWEEP", "FOLLOWING", "NOTHING", "WITHIN_POOL",
-    "AfterCompletion", "Anytime", "NextDeadline", "Plan", "Schedule", "Settings", "StoredSchedule",
-    "Synchronous", "Uncorrected",
+    "AUTO",
+    "BARRIER",
+    "DEADLINES_PER_SWEEP",
+    "FOLLOWING",
+    "NOTHING",
+    "WITHIN_POOL",
+    "AfterCompletion",
+    "Anytime",
+    "NextDeadline",
+    "Numbers",
+    "Plan",
+    "Schedule",
+    "StoredSchedule",
+    "Synchronous",
+    "Uncorrected",
 ]  # fmt: skip

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import final
 
+from typing_extensions import override
+
 from aptmc.clock import duration
 from aptmc.compiled import Generator, compiled
 from aptmc.errors import InputError
 from aptmc.exchange import Rule
-from aptmc.schedule.base import Schedule, Settings, after_each_sweep, every_so_often
+from aptmc.schedule.base import Numbers, Schedule, after_each_sweep, every_so_often
 
 AUTO = "auto"
 # How far the time between deadlines moves, at each sweep, towards its share of that sweep's time.
@@ -57,7 +59,7 @@ class Anytime(Schedule):
     @staticmethod
     @compiled
     def next_deadline(
-        number: int, time: float, sweep_share: float, rng: Generator, settings: Settings
+        number: int, time: float, sweep_share: float, rng: Generator, settings: Numbers
     ) -> float:
         """So long after the last, or a little earlier or later, or as long as the last took."""
         if number == 0:
@@ -71,29 +73,33 @@ class Anytime(Schedule):
     after_completion = staticmethod(after_each_sweep)
 
     @property
+    @override
     def follows(self) -> float:
-        """Slowly, if at all."""
+        """How fast `every` follows the time of a sweep: slowly with `follow`, else not at all."""
         return FOLLOWING if self.follow else 0.0
 
     @property
-    def settings(self) -> Settings:
-        """Times in seconds."""
+    @override
+    def settings(self) -> Numbers:
+        """What compiled code sees of it, with times in seconds."""
         if self.every == AUTO:
             raise InputError('every="auto" is found in the warm-up: there is no plan before')
         shortest = 0.0 if self.shortest == 0.0 else duration(self.shortest, "shortest")
         every = duration(self.every, "every")
-        return Settings(every, self.follow, float(self.jitter), shortest)
+        return Numbers(every, self.follow, float(self.jitter), shortest)
 
     @property
+    @override
     def wants_deadlines(self) -> bool:
-        """If they are "auto"."""
+        """Whether `every` is "auto"."""
         return self.every == AUTO
 
     @property
+    @override
     def can_change_deadlines(self) -> bool:
-        """They may come at any time."""
         return True
 
+    @override
     def with_deadlines(
         self,
         every: float,

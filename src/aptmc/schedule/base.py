@@ -29,7 +29,7 @@ import numpy as np
 from aptmc.compiled import Generator, compiled, pointer_to, source_of
 from aptmc.errors import InputError
 from aptmc.exchange import NeighbouringRungs, Reassignment, Rule
-from aptmc.exchange.settings import as_dataclass, bound, settings_of
+from aptmc.exchange.parameters import as_dataclass, bound, settings_of
 from aptmc.pools import Layout
 
 # Measured: docs/tuning.md. Exchanges are cheap, and the more of them the better, up to about this.
@@ -38,7 +38,7 @@ DEADLINES_PER_SWEEP = 16
 NOTHING, WITHIN_POOL, BARRIER = 0, 1, 2
 
 
-class Settings(NamedTuple):
+class Numbers(NamedTuple):
     """The numbers of the library's own schedules, which only the schedule itself looks at."""
 
     every: float = math.inf
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
     rounds: int
     rounds_within_pool: int  # when a completion calls for them; 0: none
     follows: float = 0.0  # how fast the share of a sweep's time is followed; 0: not at all
-    settings: Settings = Settings()
+    settings: Numbers = Numbers()
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -95,7 +95,7 @@ class Schedule(ABC):
     @staticmethod
     @abstractmethod
     def next_deadline(
-        number: int, time: float, sweep_share: float, rng: Generator, settings: Settings
+        number: int, time: float, sweep_share: float, rng: Generator, settings: Numbers
     ) -> float:
         """When the next deadline comes: `number` have passed so far, the last of them at `time`.
 
@@ -106,7 +106,7 @@ class Schedule(ABC):
         """
 
     @staticmethod
-    def after_completion(moves: int, completed: int, sweep: int, settings: Settings) -> int:
+    def after_completion(moves: int, completed: int, sweep: int, settings: Numbers) -> int:
         """What the completion of a move calls for: NOTHING, WITHIN_POOL, BARRIER, or a sum.
 
         It may look at counts alone, never at times or states: how many `moves` the chain has made,
@@ -171,7 +171,7 @@ class Schedule(ABC):
 
         :param rng: the stream of the first deadline
         """
-        is_own = not isinstance(self.settings, Settings)
+        is_own = not isinstance(self.settings, Numbers)
         return Plan(
             first_deadline=self._first_deadline(rng or np.random.default_rng(0)),
             never_waits=self.never_waits,
@@ -179,14 +179,14 @@ class Schedule(ABC):
             rounds=1 if self.exchange is None else self.exchange.rounds,
             rounds_within_pool=0 if self.within is None else self.within.rounds,
             follows=self.follows,
-            settings=Settings() if is_own else self.settings,
+            settings=Numbers() if is_own else self.settings,
         )
 
     @final
     def functions(self) -> tuple[NextDeadline, AfterCompletion]:
         """The two functions, compiled."""
         settings, kind = self.settings, type(self)
-        if isinstance(settings, Settings):
+        if isinstance(settings, Numbers):
             return kind.next_deadline, kind.after_completion
         next_deadline = bound(kind, "next_deadline", Schedule.next_deadline, settings)
         after_completion: AfterCompletion = after_each_sweep
@@ -205,10 +205,10 @@ class Schedule(ABC):
 
     def _first_deadline(self, rng: np.random.Generator) -> float:
         settings = self.settings
-        if isinstance(settings, Settings):
+        if isinstance(settings, Numbers):
             function: Any = source_of(type(self).next_deadline)
         else:
-            function, settings = self.functions()[0], Settings()
+            function, settings = self.functions()[0], Numbers()
         first = float(function(0, 0.0, math.inf, rng, settings))
         if not first > 0.0:
             raise InputError(
@@ -223,14 +223,14 @@ AfterCompletion = Annotated[Callable[..., int], pointer_to(Schedule.after_comple
 
 
 @compiled
-def after_each_sweep(moves: int, completed: int, sweep: int, settings: Settings) -> int:
-    """As `Schedule.after_completion`."""
+def after_each_sweep(moves: int, completed: int, sweep: int, settings: Numbers) -> int:
+    """Exchange within the pool after each of its sweeps: the default of `Schedule`, compiled."""
     return WITHIN_POOL if completed % sweep == 0 else NOTHING
 
 
 @compiled
 def every_so_often(
-    number: int, time: float, sweep_share: float, rng: Generator, settings: Settings
+    number: int, time: float, sweep_share: float, rng: Generator, settings: Numbers
 ) -> float:
     """Deadlines at the same distance."""
     # A product has no rounding errors that add up.
@@ -238,10 +238,8 @@ def every_so_often(
 
 
 @compiled
-def never(
-    number: int, time: float, sweep_share: float, rng: Generator, settings: Settings
-) -> float:
-    """No deadlines."""
+def never(number: int, time: float, sweep_share: float, rng: Generator, settings: Numbers) -> float:
+    """The next deadline of schedules that have none: at infinity."""
     return math.inf
 
 

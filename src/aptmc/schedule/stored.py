@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import final
 
-from aptmc.schedule.base import Schedule, Settings, after_each_sweep, never
+from typing_extensions import override
+
+from aptmc.schedule.base import Numbers, Schedule, after_each_sweep, never
 
 
 @final
@@ -21,6 +23,7 @@ class StoredSchedule(Schedule):
     after_completion = staticmethod(after_each_sweep)
 
     @property
-    def settings(self) -> Settings:
-        """None are known."""
-        return Settings()
+    @override
+    def settings(self) -> Numbers:
+        """No numbers: a store keeps only how the schedule was written."""
+        return Numbers()

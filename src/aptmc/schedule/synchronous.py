@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import final
 
+from typing_extensions import override
+
 from aptmc.checks import whole_number
 from aptmc.compiled import compiled
 from aptmc.exchange import NeighbouringRungs, Rule
-from aptmc.schedule.base import BARRIER, NOTHING, Schedule, Settings, after_each_sweep, never
+from aptmc.schedule.base import BARRIER, NOTHING, Numbers, Schedule, after_each_sweep, never
 
 
 @final
@@ -34,17 +36,18 @@ class Synchronous(Schedule):
 
     @staticmethod
     @compiled
-    def after_completion(moves: int, completed: int, sweep: int, settings: Settings) -> int:
+    def after_completion(moves: int, completed: int, sweep: int, settings: Numbers) -> int:
         """A barrier after so many moves of each chain."""
         calls_for = after_each_sweep(moves, completed, sweep, settings)
         return calls_for + (BARRIER if moves % settings.moves == 0 else NOTHING)
 
     @property
-    def settings(self) -> Settings:
-        """How many moves."""
-        return Settings(moves=self.moves)
+    @override
+    def settings(self) -> Numbers:
+        """The moves between two barriers, which is all that compiled code sees of it."""
+        return Numbers(moves=self.moves)
 
     @property
+    @override
     def moves_per_barrier(self) -> int | None:
-        """As many as were asked for."""
         return self.moves

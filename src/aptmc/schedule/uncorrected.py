@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
+from typing_extensions import override
+
 from aptmc.clock import duration
 from aptmc.exchange import NeighbouringRungs, Rule
-from aptmc.schedule.base import Schedule, Settings, after_each_sweep, every_so_often
+from aptmc.schedule.base import Numbers, Schedule, after_each_sweep, every_so_often
 
 
 @final
@@ -34,6 +36,7 @@ class Uncorrected(Schedule):
     after_completion = staticmethod(after_each_sweep)
 
     @property
-    def settings(self) -> Settings:
-        """The time in seconds."""
-        return Settings(duration(self.every, "every"))
+    @override
+    def settings(self) -> Numbers:
+        """The time between deadlines in seconds, which is all that compiled code sees of it."""
+        return Numbers(duration(self.every, "every"))

@@ -10,7 +10,7 @@ from aptmc.coordinator.state import Coordinator, Functions, coordinator
 from aptmc.keys import DEADLINE, Key, first_number
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 from aptmc.record.event_log import empty_log
 from aptmc.record.record import Record, empty_record
 from aptmc.schedule.base import Plan
@@ -80,7 +80,7 @@ def build_machine(
 def build_record(
     ladder: Ladder, layout: Layout, width: int, keep: str, rows: int, thin: int, info_length: int
 ) -> Record:
-    """An empty record."""
+    """A record without draws, with room for those that are to be kept."""
     chains = layout.rung.size
     wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
     return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin, info_length)

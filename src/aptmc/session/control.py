@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, final
 
+from typing_extensions import override
+
 from aptmc.clock import Clock, WallClock
 from aptmc.compiled import Floats
 from aptmc.errors import InputError, RunFailed, StopReason
@@ -60,20 +62,21 @@ class FixedProcessors(RunningProcessors):
     def __init__(self, elapsed: float, busy: Floats) -> None:
         self._usage = Usage(StopReason.STILL_RUNNING, elapsed, busy)
 
+    @override
     def workers(self) -> list[WorkerStatus]:
-        """None."""
         return []
 
+    @override
     def usage(self) -> Usage:
         """How the processors were used when this was made."""
         return self._usage
 
+    @override
     def add_worker(self) -> int:
-        """Refuse."""
         raise InputError("this backend has a fixed number of processors: use on=aptmc.Processes()")
 
+    @override
     def remove_worker(self) -> int:
-        """Refuse."""
         raise InputError("this backend has a fixed number of processors: use on=aptmc.Processes()")
 
 

@@ -15,7 +15,7 @@ from aptmc.keys import START, Key
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
 from aptmc.problem import Problem
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 
 SCOUTS = 16
@@ -143,7 +143,7 @@ class _Search:
         return float(counted)
 
     def out_of_reach(self) -> str:
-        """What to tell the user."""
+        """The message for a user whose tolerance no state came within."""
         seen = ", ".join(f"{distance:.4g}" for distance in self.smallest) or "none"
         return (
             f"no state within tolerance {self.missed:g} was found in {self.simulations:.0f} "

@@ -52,7 +52,7 @@ class Flight(NamedTuple):
 
     @property
     def speed(self) -> Floats:
-        """By processor."""
+        """By processor: what hold times are divided by."""
         return self.processors["speed"]
 
     @property

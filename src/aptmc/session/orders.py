@@ -12,22 +12,13 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from aptmc.compiled import (
-    INTERPRETED,
-    Floats,
-    FloatTable,
-    Generator,
-    Integers,
-    IntegerTable,
-    Target,
-    compiled,
-    ready,
-)
+from aptmc.compiled import Floats, FloatTable, Generator, Integers, IntegerTable, compiled, ready
 from aptmc.errors import MoveFailed
 from aptmc.kernels import Kernel
 from aptmc.keys import START, Dial, Key, open_streams, rewind
 from aptmc.problem import Problem
-from aptmc.problem.state import STATUS, Move
+from aptmc.problem.chain_state import STATUS, Move
+from aptmc.targets import INTERPRETED, Target
 
 
 class Order(NamedTuple):
@@ -41,7 +32,7 @@ class Order(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a move."""
+    """The state that a move led to, and what its steps counted."""
 
     state: Floats
     info: Floats

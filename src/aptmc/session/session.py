@@ -22,7 +22,7 @@ from aptmc.errors import ExchangeFailed, MoveFailed, RunFailed, StopReason
 from aptmc.kernels import Kernel
 from aptmc.keys import Key, Streams, open_streams
 from aptmc.problem import Problem
-from aptmc.problem.state import HOLD_TIME, PROCESSOR
+from aptmc.problem.chain_state import HOLD_TIME, PROCESSOR
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome

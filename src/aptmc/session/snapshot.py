@@ -16,7 +16,7 @@ import numpy.typing as npt
 from aptmc.coordinator.state import Coordinator
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS
-from aptmc.problem.state import OWN
+from aptmc.problem.chain_state import OWN
 from aptmc.record.record import NOBODY, Record, without_rows
 from aptmc.session.flight import Flight, empty_flight
 from aptmc.session.session import Session

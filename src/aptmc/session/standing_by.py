@@ -37,7 +37,7 @@ REQUEST = np.dtype([
 
 
 class Slots(NamedTuple):
-    """Where a request lies."""
+    """The memory in which a request, and the outcome that it is about, are handed over."""
 
     request: Annotated[npt.NDArray[np.void], table_of(REQUEST)]  # one row
     outcome: Floats

@@ -11,7 +11,7 @@ from aptmc.coordinator.state import Coordinator
 
 
 class Units(NamedTuple):
-    """What was decided."""
+    """How large a move is on each rung, and how many moves wait at each worker."""
 
     steps: Integers  # of each rung: local steps that make one move
     ahead: int  # orders that wait at each worker

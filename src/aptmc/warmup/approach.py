@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import numpy as np
 
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Problem
-from aptmc.store import Draws
-
-
-class RoundDraws(NamedTuple):
-    """What a round has drawn."""
-
-    levels: tuple[float, ...]  # of its ladder
-    rows: list[FloatTable]  # by rung: states that its chains came to
-    cold: list[Draws]  # of each chain on the coldest rung
-    elapsed: float
-    sampling: float  # how long the run goes on after the warm-up
+from aptmc.warmup.round_draws import RoundDraws
 
 
 class Approach(ABC):
@@ -37,7 +26,7 @@ class Approach(ABC):
 
     @abstractmethod
     def ladder(self, levels: tuple[float, ...]) -> Ladder:
-        """A ladder of this kind."""
+        """These levels as a ladder of the right kind."""
 
     @abstractmethod
     def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:

@@ -12,7 +12,7 @@ from aptmc.coordinator.state import Coordinator, moves_done
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel, Seen
 from aptmc.kernels.base import STEPS
-from aptmc.problem.state import ACCEPTED
+from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.session import Session, Usage
 from aptmc.settings import Settings
 from aptmc.warmup.approach import nearest, scale_of
@@ -46,7 +46,7 @@ class Found:
         self.shortest = 0.0  # time between deadlines that does not cost too much
 
     def memory(self) -> dict[str, Any]:
-        """All that was found."""
+        """All that was found so far, by name, as `recall` takes it."""
         own = {name: getattr(self, name) for name in self.remembers}
         return own | {name: getattr(self.approach, name) for name in self.approach.remembers}
 

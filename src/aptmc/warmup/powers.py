@@ -6,14 +6,16 @@ import math
 from typing import final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Problem
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 from aptmc.warmup import power_ladders
-from aptmc.warmup.approach import Approach, RoundDraws, scale_of
+from aptmc.warmup.approach import Approach, scale_of
+from aptmc.warmup.round_draws import RoundDraws
 
 FIRST_POWERS = (1.0, 0.25, 0.06, 0.015, 0.004, 0.001, 0.0)
 FIRST_POWERS_OF_DENSITY = (1.0, 0.6, 0.35, 0.2, 0.12, 0.07, 0.04)
@@ -27,14 +29,16 @@ class PowersApproach(Approach):
         self.problem = problem
         self.column = value_column(problem.dimension)
 
+    @override
     def first_levels(self) -> tuple[float, ...]:
         """Down to the prior; without one, to where most densities are flat enough."""
         return FIRST_POWERS_OF_DENSITY if self.problem.reference is None else FIRST_POWERS
 
+    @override
     def ladder(self, levels: tuple[float, ...]) -> Ladder:
-        """Of powers."""
         return Ladder(levels, kind="powers")
 
+    @override
     def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:
         """From the log likelihoods of all pairs of draws."""
         values = [table[:, self.column] for table in rows]
@@ -44,12 +48,14 @@ class PowersApproach(Approach):
         ]
         return np.array(rates, dtype=float)
 
+    @override
     def respaced(self, wish: AutoLadder, drawn: RoundDraws, rates: Floats) -> tuple[float, ...]:
-        """Between the same ends."""
+        """Powers between the same ends, so that neighbours swap as often as is wished."""
         fewest, most = wish.range
         levels = np.array(drawn.levels)
         return power_ladders.respaced(levels, rates, wish.swap_rate, fewest=fewest, most=most)
 
+    @override
     def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:
         """From the nearest level; a likelihood of zero is possible in the prior only."""
         old = np.array([other for other, _ in remembered])

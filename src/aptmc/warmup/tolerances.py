@@ -6,6 +6,7 @@ import math
 from typing import final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.diagnostics import effective_sample_size
@@ -13,9 +14,10 @@ from aptmc.errors import InputError
 from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Problem
-from aptmc.problem.state import value_column
+from aptmc.problem.chain_state import value_column
 from aptmc.warmup import tolerance_ladders
-from aptmc.warmup.approach import Approach, RoundDraws
+from aptmc.warmup.approach import Approach
+from aptmc.warmup.round_draws import RoundDraws
 
 ROUNDS_REMEMBERED = 3
 # Autocorrelation makes chains that hand their states to one another look better than they are.
@@ -34,14 +36,16 @@ class TolerancesApproach(Approach):
         self.curves: list[tuple[Floats, Floats]] = []  # by round: the mass within tolerances
         self.yields: list[tuple[float, float]] = []  # by round: its length, and a log yield
 
+    @override
     def first_levels(self) -> tuple[float, ...]:
-        """The prior alone."""
+        """The prior alone: before anything is simulated, no distances are known."""
         return (math.inf,)
 
+    @override
     def ladder(self, levels: tuple[float, ...]) -> Ladder:
-        """Of tolerances."""
         return Ladder(levels, kind="tolerances")
 
+    @override
     def swap_rates(self, levels: tuple[float, ...], rows: list[FloatTable]) -> Floats:
         """The share of a rung's draws within the next tolerance."""
         rates = np.full(len(rows) - 1, math.nan)
@@ -51,6 +55,7 @@ class TolerancesApproach(Approach):
                 rates[rung] = within / len(warmer)
         return rates
 
+    @override
     def respaced(self, wish: AutoLadder, drawn: RoundDraws, rates: Floats) -> tuple[float, ...]:
         """From the prior down to what is wanted, or can be afforded, and was drawn."""
         fewest, most = wish.range
@@ -83,6 +88,7 @@ class TolerancesApproach(Approach):
         wanted = math.log(wish.effective_draws / max(drawn.sampling, 1e-300)) - log_yield
         return max(tolerance_ladders.tolerance_with(min(wanted, -0.1), curve), reach)
 
+    @override
     def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:
         """Draws within the tolerance, from the coldest rung that has some."""
         for tolerance, rows in remembered:

@@ -14,16 +14,15 @@ from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
-from aptmc.problem.state import ACCEPTED
+from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.build import build_session
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.settings import Settings
 from aptmc.store import Draws, MemoryStore
-from aptmc.warmup.approach import RoundDraws
-from aptmc.warmup.draws import later_by, settled_or_held, some
 from aptmc.warmup.found import Found
 from aptmc.warmup.guess import ROUNDS, SHARE
 from aptmc.warmup.outcome import Round, WarmUp
+from aptmc.warmup.round_draws import RoundDraws, later_by, settled_or_held, some
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 # What a tuner must know to go on after a round, beside what was found.

@@ -13,7 +13,7 @@ from aptmc.backends.cluster.task import DONE, read_answer
 from aptmc.backends.cluster.tickets import place_of
 from aptmc.backends.workers.wire import FAILED
 from aptmc.errors import StopReason
-from aptmc.session.replay import replay
+from aptmc.session.event_replay import replay
 from tests.backends.contract import begin, eventually, make_session, run_until
 from tests.support import simulators
 from tests.support.chaos import (

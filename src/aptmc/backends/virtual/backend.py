@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numba import njit
 
 from aptmc.backends.base import LoopBackend
-from aptmc.backends.virtual.loop import (
+from aptmc.backends.virtual.event_loop import (
     A_HOLD_TIME,
     AN_EXCHANGE,
     FAILED,
@@ -25,15 +25,7 @@ from aptmc.backends.virtual.loop import (
 )
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
-from aptmc.compiled import (
-    INTERPRETED,
-    NUMBA,
-    Floats,
-    compiled_like,
-    interpreted,
-    is_compiled,
-    source_of,
-)
+from aptmc.compiled import Floats, compiled_like, interpreted, is_compiled, source_of
 from aptmc.errors import (
     AptmcError,
     InputError,
@@ -50,6 +42,7 @@ from aptmc.session.flight import Flight, empty_flight
 from aptmc.session.orders import Outcome
 from aptmc.session.session import Session, Usage, failed_exchange
 from aptmc.session.units import can_queue_ahead
+from aptmc.targets import INTERPRETED, NUMBA
 
 SECONDS_BETWEEN_PAUSES = 0.2
 MOST_COMPLETIONS = 1 << 40

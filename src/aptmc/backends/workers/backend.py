@@ -13,10 +13,10 @@ from typing_extensions import override
 from aptmc.backends.base import Backend, Engine
 from aptmc.backends.processes.fork_server import pack
 from aptmc.backends.workers.grouping import Grouping
-from aptmc.backends.workers.loop import WorkerLoop
-from aptmc.backends.workers.replaying import ByWorkers
+from aptmc.backends.workers.replay_workers import ByWorkers
 from aptmc.backends.workers.trials import ComputeTimed
 from aptmc.backends.workers.wire import Wire
+from aptmc.backends.workers.worker_loop import WorkerLoop
 from aptmc.backends.workers.workforce import Workforce
 from aptmc.errors import InputError
 from aptmc.session.control import Control

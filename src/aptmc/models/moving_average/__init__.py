@@ -9,7 +9,7 @@ values of the series are few enough to be compared one by one: there the target 
 the posterior given the values. All targets are known, at every tolerance.
 """
 
-from aptmc.models.moving_average.posterior import (
+from aptmc.models.moving_average.exact_posterior import (
     Moments,
     log_likelihood,
     moments_given_autocovariances,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
@@ -62,22 +63,29 @@ class Conditional(Part):
             (one,) = distribution_part(name, rule(**values), shape).variables
         return cls((Variable(name, one.shape, dims, dict(coords), one.kind),), rule, names)
 
+    @override
+    def tables(self) -> None:
+        return None
+
     @property
+    @override
     def is_compiled(self) -> bool:
         """If the rule is spelled as `given`, and can be compiled."""
         return isinstance(self.rule, Given) and self.rule.is_compiled
 
+    @override
     def compiled(self, here: Surroundings) -> CompiledPart:
-        """As the rule says."""
         assert isinstance(self.rule, Given)
         return self.rule.compiled(here, self.variables[0].shape)
 
+    @override
     def support(self) -> tuple[Floats, Floats]:
-        """It may depend on others."""
+        """Unknown, so without ends: it may depend on other variables."""
         return np.full(self.dimension, -math.inf), np.full(self.dimension, math.inf)
 
+    @override
     def log_density(self, points: Array, earlier: Earlier) -> Array:
-        """One point after the other."""
+        """Computed for one point after the other: each has a distribution of its own."""
         found = np.empty(len(points))
         for row, point in enumerate(points):
             values = {name: _own(earlier[name][row]) for name in self.names}
@@ -85,8 +93,9 @@ class Conditional(Part):
                 found[row] = self._at(values).log_density(point[None], {})[0]
         return found
 
+    @override
     def draw(self, rng: np.random.Generator, points: Array, earlier: Earlier) -> None:
-        """One point after the other."""
+        """Drawn for one point after the other: each has a distribution of its own."""
         for row in range(len(points)):
             values = {name: _own(earlier[name][row]) for name in self.names}
             with _blaming(self.variables[0].name, values):

@@ -1,6 +1,6 @@
 """Draws from one-dimensional distributions, compiled.
 
-Every family is drawn as the standard form that `densities` describes, then stretched and moved.
+Every family is drawn as the standard form that `log_densities` describes, then stretched and moved.
 Only generator methods are used that numba computes as numpy does, so compiled code and plain Python
 get the same numbers from the same generator. (numba's `beta` is not one of them.)
 """

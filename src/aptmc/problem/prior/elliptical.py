@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
@@ -75,11 +76,16 @@ class Elliptical(Part):
         inverse = np.linalg.solve(factor, np.eye(size))
         return _Factors(np.ascontiguousarray(factor), np.ascontiguousarray(inverse), constant)
 
+    @override
+    def tables(self) -> None:
+        return None
+
     @property
+    @override
     def is_compiled(self) -> bool:
-        """Always."""
         return True
 
+    @override
     def compiled(self, here: Surroundings) -> CompiledPart:
         """A few loops, with the factors as constants."""
         factor, inverse, constant = self.factors
@@ -114,10 +120,11 @@ class Elliptical(Part):
 
         return CompiledPart(as_compiled(log_density_at), as_compiled(draw))
 
+    @override
     def support(self) -> tuple[Floats, Floats]:
-        """Everywhere."""
         return np.full(self.dimension, -math.inf), np.full(self.dimension, math.inf)
 
+    @override
     def log_density(self, points: Array, earlier: Earlier) -> Array:
         """The same formula for many points."""
         with np.errstate(all="ignore"):
@@ -129,6 +136,7 @@ class Elliptical(Part):
                 found = self.factors.constant - power * np.log1p(square / self.degrees)
         return np.where(square < math.inf, found, -math.inf)
 
+    @override
     def draw(self, rng: np.random.Generator, points: Array, earlier: Earlier) -> None:
         """The same for many points."""
         steps = rng.standard_normal(points.shape) @ self.factors.factor.T

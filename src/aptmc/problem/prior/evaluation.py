@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aptmc.compiled import Floats, Target
+from aptmc.compiled import Floats
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import density_model
 from aptmc.problem.parametrisation import Parametrisation
@@ -16,6 +16,7 @@ from aptmc.problem.prior.draws import ATTEMPTS, draw_prior
 from aptmc.problem.prior.log_densities import log_any_density, log_density
 from aptmc.problem.prior.part import Array, Part, Tables
 from aptmc.problem.reference import ReferenceFunctions
+from aptmc.targets import Target
 
 if TYPE_CHECKING:
     from aptmc.problem.prior.prior import Prior

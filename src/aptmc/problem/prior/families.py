@@ -30,7 +30,7 @@ class Encoded(NamedTuple):
 
 
 class _Standard(NamedTuple):
-    """A distribution at location 0 and scale 1, written as a form of `densities`."""
+    """A distribution at location 0 and scale 1, written as a form of `log_densities`."""
 
     family: Family
     constant: float
@@ -147,7 +147,7 @@ def encode_parameters(frozen: Any, given: Mapping[str, Any]) -> Encoded | None:
     # Parameters out of all proportion overflow quietly: whoever builds a prior looks at the row.
     with np.errstate(all="ignore"):
         standard = _FAMILIES[name](**shapes)
-    row = np.array(  # in the order of the columns of `densities`
+    row = np.array(  # in the order of the columns of `log_densities`
         [
             location,
             scale * standard.stretch,

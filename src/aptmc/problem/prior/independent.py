@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
@@ -63,12 +64,14 @@ class Independent(Part):
         return part
 
     @property
+    @override
     def is_compiled(self) -> bool:
-        """If the family is known."""
+        """Whether the family is one that compiled code knows."""
         return self.tables() is not None
 
+    @override
     def tables(self) -> Tables | None:
-        """One row for each number."""
+        """One row of parameters for each number of the variable, if the family is known."""
         return self._tables
 
     @cached_property
@@ -93,12 +96,14 @@ class Independent(Part):
         families = np.array([encoded.family for encoded in rows], dtype=np.int64)
         return Tables(families, np.array([encoded.row for encoded in rows]))
 
+    @override
     def compiled(self, here: Surroundings) -> CompiledPart:
         """The compiled tables, on its own stretch of the coordinates."""
         tables = self.tables()
         assert tables is not None
         return compiled_tables(tables, here)
 
+    @override
     def support(self) -> tuple[Floats, Floats]:
         """A whole number k is held up to k + 1."""
         (variable,) = self.variables
@@ -108,8 +113,8 @@ class Independent(Part):
         )
         return lower, upper + 1.0 if variable.kind == "whole" else upper
 
+    @override
     def log_density(self, points: Array, earlier: Earlier) -> Array:
-        """By scipy."""
         (variable,) = self.variables
         values = points.reshape(len(points), *variable.shape)
         # scipy computes with infinities at borders; the result is put right below.
@@ -123,8 +128,9 @@ class Independent(Part):
         total: Array = allowed.reshape(len(points), -1).sum(axis=1)
         return total
 
+    @override
     def draw(self, rng: np.random.Generator, points: Array, earlier: Earlier) -> None:
-        """By scipy."""
+        """Drawn by scipy; a whole number k is held as any number from k up to k + 1."""
         (variable,) = self.variables
         size = (len(points), *variable.shape)
         drawn = self.distribution.rvs(size=size, random_state=rng)

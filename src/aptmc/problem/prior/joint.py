@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.checks import numbers
 from aptmc.compiled import Floats, is_compiled
@@ -36,11 +37,17 @@ class Joint(Part):
     log_density_at: Callable[..., Any]
     draw_one: Callable[..., Any]
 
+    @override
+    def tables(self) -> None:
+        return None
+
     @property
+    @override
     def is_compiled(self) -> bool:
         """If both are numba functions."""
         return is_compiled(self.log_density_at) and is_compiled(self.draw_one)
 
+    @override
     def compiled(self, here: Surroundings) -> CompiledPart:
         """The functions themselves, with a check of what they return."""
         log_density_of, draw_one = self.log_density_at, self.draw_one
@@ -61,12 +68,14 @@ class Joint(Part):
 
         return CompiledPart(as_compiled(log_density_at), as_compiled(draw))
 
+    @override
     def support(self) -> tuple[Floats, Floats]:
-        """The functions know."""
+        """Unknown, so without ends: only the functions know where the density is zero."""
         return np.full(self.dimension, -math.inf), np.full(self.dimension, math.inf)
 
+    @override
     def log_density(self, points: Array, earlier: Earlier) -> Array:
-        """One point after the other."""
+        """Computed for one point after the other, as the user's function takes them."""
         return np.array([self._log_density(point) for point in points])
 
     def _log_density(self, point: Array) -> float:
@@ -82,8 +91,9 @@ class Joint(Part):
             )
         return float(value)
 
+    @override
     def draw(self, rng: np.random.Generator, points: Array, earlier: Earlier) -> None:
-        """One point after the other."""
+        """Drawn one point after the other, as the user's function gives them."""
         for row in range(len(points)):
             try:
                 found = self.draw_one(rng)

@@ -65,9 +65,9 @@ class Part(ABC):
         """The same with other names of dimensions and places."""
         return replace(self, variables=variables)  # type: ignore[type-var]
 
+    @abstractmethod
     def tables(self) -> Tables | None:
         """What compiled code reads, if the coordinates are independent and of known families."""
-        return None
 
     @property
     @abstractmethod

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.checks import parameter_name
-from aptmc.compiled import Floats, FloatTable, Integers, Target
+from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.errors import InputError
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.prior import log_densities
@@ -25,10 +25,11 @@ from aptmc.problem.prior.evaluation import (
 )
 from aptmc.problem.prior.families import known_families
 from aptmc.problem.prior.joint import joint_part
+from aptmc.problem.prior.make_part import make_part
 from aptmc.problem.prior.part import Part, Tables
-from aptmc.problem.prior.parts import make_part
 from aptmc.problem.reference import Reference, ReferenceFunctions
 from aptmc.problem.variables import Shape, Variable
+from aptmc.targets import Target
 
 
 @final

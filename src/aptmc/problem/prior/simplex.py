@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from typing_extensions import override
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
@@ -52,10 +53,11 @@ class Simplex(Part):
         return cls((Variable(name, (len(alpha),), dims, dict(coords), "simplex"),), alpha)
 
     @property
+    @override
     def is_compiled(self) -> bool:
-        """Always."""
         return True
 
+    @override
     def tables(self) -> Tables:
         """The log odds of independent betas."""
         from scipy import special
@@ -70,18 +72,22 @@ class Simplex(Part):
             rows.append([location, 1.0, -largest, largest, constant, own, others])
         return Tables(np.full(alpha.size - 1, LOG_ODDS, dtype=np.int64), np.array(rows))
 
+    @override
     def compiled(self, here: Surroundings) -> CompiledPart:
         """The compiled tables, on its own stretch of the coordinates."""
         return compiled_tables(self.tables(), here)
 
+    @override
     def support(self) -> tuple[Floats, Floats]:
-        """Log odds have no ends."""
+        """Shares are held as log odds, which may be any numbers."""
         return np.full(self.dimension, -math.inf), np.full(self.dimension, math.inf)
 
+    @override
     def log_density(self, points: Array, earlier: Earlier) -> Array:
         """Compiled, also where other parts are not."""
         return log_densities.log_any_densities(np.array(points, order="C"), *self.tables())
 
+    @override
     def draw(self, rng: np.random.Generator, points: Array, earlier: Earlier) -> None:
         """Compiled, also where other parts are not."""
         drawn = np.empty(points.shape)

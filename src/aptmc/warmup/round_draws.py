@@ -1,6 +1,8 @@
-"""What is looked at of the draws of a round."""
+"""The draws of a round, and what is looked at of them."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +11,16 @@ from aptmc.coordinator.state import Coordinator
 from aptmc.store import Draws
 
 MOST_REMEMBERED = 500  # rows of a rung, about
+
+
+class RoundDraws(NamedTuple):
+    """What a round has drawn."""
+
+    levels: tuple[float, ...]  # of its ladder
+    rows: list[FloatTable]  # by rung: states that its chains came to
+    cold: list[Draws]  # of each chain on the coldest rung
+    elapsed: float
+    sampling: float  # how long the run goes on after the warm-up
 
 
 def settled(chains: list[Draws], width: int) -> FloatTable:

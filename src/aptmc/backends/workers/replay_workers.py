@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, final
 
+from typing_extensions import override
+
 from aptmc.backends.workers.workforce import Workforce
 from aptmc.session.control import Control
+from aptmc.session.event_replay import Computing
 from aptmc.session.orders import Outcome
-from aptmc.session.replay import Computing
 from aptmc.session.session import Session
 
 PATIENCE = 600.0  # seconds, for workers to be there: a replay has no budget
@@ -26,11 +28,13 @@ class ByWorkers(Computing):
         for processor in range(processors):
             workforce.hire(processor)
 
+    @override
     def begin(self, chain: int) -> None:
         """Order it from whoever has least to do."""
         worker = min(self._workforce.workers.values(), key=lambda worker: len(worker.orders))
         self._workforce.order(worker, self._session.order(chain))
 
+    @override
     def finish(self, chain: int) -> Outcome:
         """Wait for the outcome of a move that was begun."""
         while chain not in self._outcomes:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import final
 
+from typing_extensions import override
+
 from aptmc.errors import RunFailed
 from aptmc.record.event_log import TAKEN, Events
 from aptmc.session.orders import Outcome
@@ -23,7 +25,7 @@ class Computing(ABC):
 
     @abstractmethod
     def finish(self, chain: int) -> Outcome:
-        """What came of it."""
+        """The outcome of a move that was begun."""
 
 
 @final
@@ -33,11 +35,12 @@ class Here(Computing):
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    @override
     def begin(self, chain: int) -> None:
-        """Nothing yet."""
+        """Nothing is done yet: a move is computed when its outcome is asked for."""
 
+    @override
     def finish(self, chain: int) -> Outcome:
-        """Compute it."""
         return self._session.compute(chain)
 
 

@@ -21,7 +21,7 @@ from aptmc.coordinator.transitions import catch_up, complete, take_next
 from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
 from aptmc.keys import HOLD, MOVE, Streams, rewind
-from aptmc.problem.state import HOLD_TIME, PROCESSOR, STATUS, WORK, Move
+from aptmc.problem.chain_state import HOLD_TIME, PROCESSOR, STATUS, WORK, Move
 from aptmc.record.event_log import EventLog, is_full
 from aptmc.record.record import NOBODY, Record
 from aptmc.schedule.base import AfterCompletion, NextDeadline
