@@ -24,6 +24,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 from numba import types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -97,11 +98,14 @@ class AtFirstUse(CPUDispatcher):
 
     def make_ready(self) -> None:
         """Compile, or load from disk."""
-        if not self.signatures:
-            source = self.py_func
-            is_generator = isgeneratorfunction(source)
-            self.compile(_arguments_of(source) if is_generator else signature_of(source))
-            self.disable_compile()
+        if self.signatures:
+            return
+        with global_compiler_lock:  # another thread may be at it
+            if not self.signatures:
+                source = self.py_func
+                is_generator = isgeneratorfunction(source)
+                self.compile(_arguments_of(source) if is_generator else signature_of(source))
+                self.disable_compile()
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
         self.make_ready()

@@ -100,7 +100,11 @@ class Session:
         return StandingBy(self.machine, self.record, self.log, self.streams, self.functions)
 
     def begin(self, compute_all: ComputeAll | None = None) -> None:
-        """Give the chains their first states, unless they have them."""
+        """Give the chains their first states, unless they have them.
+
+        The coordinator is made ready, too: compiled while the clock ran, it would miss deadlines.
+        """
+        _ = self.coordinator
         if not self.progress.has_states:
             self.begin_from(self.find_states(compute_all or self.mover.compute_all))
 
