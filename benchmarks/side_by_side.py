@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
-ROUNDS = 7
+ROUNDS = 3
 
 # What is measured, with names that every state has. It prints one number; more is better.
 VIRTUAL_TIME = """

@@ -7,8 +7,10 @@ import pkgutil
 import re
 import subprocess
 import sys
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from inspect import isgeneratorfunction
 from typing import Annotated
 
@@ -133,6 +135,23 @@ def test_a_pointer_is_enough_to_have_a_function_compiled():
 
     assert compiled(called)(third, 6) == 2.0
     assert third.signatures == [(numba.float64,)]
+
+
+@compiled
+def seventh(value: float) -> float:
+    return value / 7
+
+
+def test_threads_may_come_first_together():
+    start = threading.Barrier(4)
+
+    def call(value: float) -> float:
+        start.wait()
+        return seventh(value)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(call, [7.0, 14.0, 21.0, 28.0])) == [1.0, 2.0, 3.0, 4.0]
+    assert seventh.signatures == [(numba.float64,)]
 
 
 @compiled

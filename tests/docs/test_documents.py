@@ -113,6 +113,16 @@ def test_pictures_are_there_and_light() -> None:
     assert shown == {path.resolve() for path in (ROOT / "docs" / "figures").iterdir()}
 
 
+def test_the_places_that_the_map_of_the_code_names_are_there() -> None:
+    words = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_/]+(?:/|\.py|\.toml))`", words))
+    assert len(named) > 30
+    for place in named:
+        assert any((base / place).exists() for base in (ROOT / "src" / "aptmc", ROOT)), place
+    hops = re.findall(r"^\| (\d+) \|", words, re.MULTILINE)
+    assert len(hops) <= 15
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_code_block_is_one_on_the_page_too(document: Path) -> None:
     """The Markdown of mkdocs allows one word after the mark."""
