@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable, Integers, compiler_words
+from aptmc.compiled import Floats, FloatTable, Integers, compiler_words, copy_numbers, inlined
 from aptmc.errors import InputError
 from aptmc.kernels.code import code_of
 from aptmc.kernels.parts import Parts
@@ -126,17 +126,24 @@ class Kernel(ABC):
         return move
 
 
+@inlined
+def _copied(target: Floats, source: Floats) -> None:
+    """As `np.copyto`, which takes compiled code longer for a few numbers."""
+    copy_numbers(source, target)
+
+
 def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
     """The loop of every move."""
     level_of_reference = parts.problem.reference_level
     reference_level = np.nan if level_of_reference is None else level_of_reference
     renew = parts.renew
+    copy_into: Callable[..., None] = _copied if parts.target.is_compiled else np.copyto
 
     def move(
         level: float, tuning: Floats, state: Floats, rng: Any, outcome: Floats, info: Floats
     ) -> None:
         there = np.empty_like(state)
-        outcome[:] = state
+        copy_into(outcome, state)
         info[:] = 0.0
         for _ in range(int(tuning[STEPS])):
             if level == reference_level:
@@ -144,10 +151,10 @@ def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
             else:
                 goes = step(level, tuning, outcome, rng, there, info)
             if info[STATUS] != 0.0:
-                outcome[:] = there
+                copy_into(outcome, there)
                 return
             if goes:
-                outcome[:] = there
+                copy_into(outcome, there)
                 info[ACCEPTED] += 1.0
 
     return move

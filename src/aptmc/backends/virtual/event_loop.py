@@ -98,52 +98,56 @@ def run_until(
             adrift += 1
     # Who looks for work: everyone at the start, later whoever has just finished.
     first, last = 0, places
+    # What is read often is read once: as plain Python, a look into a table takes its time.
+    now, barriers = clock["now"], run["barriers"]
 
     while True:
         for place in range(first, last):
             here, processor = flight.places[place], place % processors
             if here["chain"] != NOBODY:
                 continue
-            pool, chain = flight.processors[processor]["pool"], NOBODY
+            owner, chain = flight.processors[processor], NOBODY
+            pool = owner["pool"]
             if adrift > 0:
                 chain = first_adrift(machine, pool)
                 adrift -= int(chain != NOBODY)
             if chain == NOBODY:
-                chain = take_next(machine, pool, processor, clock["now"], log)
+                chain = take_next(machine, pool, processor, now, log)
             if chain == NOBODY:
                 continue
             mine, info = machine.chains[chain], flight.info[place]
             rung, state = mine["rung"], machine.states[mine["replica"]]
-            start = mine["since"] if mine["since"] < clock["now"] else clock["now"]
+            since, number = mine["since"], mine["moves"]
+            start = since if since < now else now
             # What the processor was told before comes first.
             for other in range(processor, places, processors):
-                if flight.places[other]["chain"] != NOBODY:
+                if other != place and flight.places[other]["chain"] != NOBODY:
                     start = max(start, flight.places[other]["finish"])
             here["chain"], mine["processor"], mine["since"] = chain, processor, start
-            # That was done elsewhere.
-            flight.processors[processor]["busy"] -= max(clock["now"] - start, 0.0)
+            if start < now:  # that was done elsewhere
+                owner["busy"] -= now - start
             clock["suspect"], clock["stage"] = chain, A_MOVE
-            rewind(dial, MOVE, chain, mine["moves"])
+            rewind(dial, MOVE, chain, number)
             move(machine.level[rung], tuning[rung], state, rng, flight.outcome[place], info)
             if info[STATUS] != 0:
                 return FAILED
             time_needed = info[WORK]
             if not hold_is_work:
                 clock["stage"] = A_HOLD_TIME
-                rewind(dial, HOLD, chain, mine["moves"])
+                rewind(dial, HOLD, chain, number)
                 time_needed = hold(state[:dimension].copy(), rung, rng)
             if not 0.0 <= time_needed < math.inf:
                 return FAILED
-            speed = flight.processors[processor]["speed"]
-            here["finish"] = max(start + time_needed / speed, clock["now"])
-            info[HOLD_TIME] = here["finish"] - start
+            finish = max(start + time_needed / owner["speed"], now)
+            here["finish"] = finish
+            info[HOLD_TIME] = finish - start
             info[PROCESSOR] = processor
-            heappush(in_flight, (here["finish"], place))
+            heappush(in_flight, (finish, place))
 
         clock["stage"] = AN_EXCHANGE
         ended, place = in_flight[0]
         # The coordinator was free at the time of the last completion.
-        time = max(ended + latency, clock["now"]) + cost
+        time = max(ended + latency, now) + cost
         if time > until:
             caught_up = catch_up(machine, until, record, streams, functions)
             return FINISHED if caught_up else PAUSED
@@ -171,18 +175,21 @@ def run_until(
                     return FAILED
                 info[HOLD_TIME], info[PROCESSOR] = hold_time, processor
                 clock["stage"] = AN_EXCHANGE
-        barriers = run["barriers"]
         if not complete(
             machine, chain, outcome, info, began, ended, time, record, log, streams, functions
         ):
             return PAUSED
         heappop(in_flight)
         flight.processors[processor]["busy"] += ended - began
-        clock["standing"] = clock["standing"] + 1 if time == clock["now"] else 0
-        if clock["standing"] == MOST_STANDING:
-            return STANDING
-        clock["now"] = time
+        if time > now:
+            clock["standing"] = 0
+        else:
+            clock["standing"] += 1
+            if clock["standing"] == MOST_STANDING:
+                return STANDING
+        clock["now"] = now = time
         here["chain"] = NOBODY
         first, last = place, place + 1
         if run["barriers"] > barriers:
+            barriers = run["barriers"]
             first, last = 0, places
