@@ -118,7 +118,7 @@ def given(family: Any, *arguments: Any, **named: Any) -> Given:
     >>> prior = aptmc.Prior(sd=stats.halfnorm(scale=1), effect=aptmc.given(stats.norm, 0, "sd"))
     >>> prior.is_compiled
     True
-    >>> round(prior.log_density([2.0, 0.0]) - stats.halfnorm(scale=1).logpdf(2.0), 6)
+    >>> round(float(prior.log_density([2.0, 0.0]) - stats.halfnorm(scale=1).logpdf(2.0)), 6)
     -1.612086
     """
     from scipy import stats
