@@ -124,6 +124,9 @@ class HalfWritten:
     def __exit__(self, *_: object) -> None:
         self.file.close()
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)  # whoever goes on after a signal may want to flush it
+
     def write(self, data: Any) -> None:
         whole = bytes(data)
         self.file.write(whole[: len(whole) // 2])
