@@ -53,6 +53,12 @@ class Backend(ABC):
     time_unit: str = "s"
     logs_events: bool = True  # unless the user decides otherwise
 
+    @final
+    @property
+    def is_in_real_time(self) -> bool:
+        """Whether budgets are seconds by the clock."""
+        return self.time_unit == "s"
+
     @abstractmethod
     def check(self, session: Session) -> None:
         """Refuse what cannot work, before the budget starts to run."""

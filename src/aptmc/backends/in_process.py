@@ -38,6 +38,7 @@ class InProcess(LoopBackend):
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Take, compute, complete, until the budget is spent."""
         session.begin()
+        session.make_ready()
         control = control or Control()
         began = session.progress.elapsed
         until = began + budget

@@ -100,13 +100,13 @@ class Session:
         return StandingBy(self.machine, self.record, self.log, self.streams, self.functions)
 
     def begin(self, compute_all: ComputeAll | None = None) -> None:
-        """Give the chains their first states, unless they have them.
-
-        The coordinator is made ready, too: compiled while the clock ran, it would miss deadlines.
-        """
-        _ = self.coordinator
+        """Give the chains their first states, unless they have them."""
         if not self.progress.has_states:
             self.begin_from(self.find_states(compute_all or self.mover.compute_all))
+
+    def make_ready(self) -> None:
+        """Have the coordinator compiled: while a clock runs, that would miss deadlines."""
+        _ = self.coordinator
 
     def begin_from(self, states: FloatTable) -> None:
         """Give the chains these first states."""

@@ -107,6 +107,7 @@ class WorkerLoop(RunningProcessors):
         early = EarlyMoves(
             self.workforce, self.control, self, self.session.processors, self.budget, self.until
         )
+        self.session.make_ready()
         try:
             self.session.begin(early.compute_all)
             # A move that is issued again is the same move, so units stay as they were.
