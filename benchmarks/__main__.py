@@ -8,6 +8,7 @@ import platform
 from benchmarks import (
     budget,
     engines,
+    first_minute,
     gillespie,
     imports,
     kernels,
@@ -26,6 +27,7 @@ from benchmarks import (
 
 BENCHMARKS = {
     "virtual-time": virtual_time.main,
+    "first-minute": first_minute.main,
     "gillespie": gillespie.main,
     "race": race.main,
     "tuning": tuning.main,

@@ -1,0 +1,140 @@
+"""What a newcomer runs first, with a word to the benchmark at each step: called, moved, drew, done.
+
+Run by `benchmarks.first_minute` in a new process. The words go to a pipe, and the benchmark looks
+at the processor time of all processes at that moment.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import aptmc
+
+WORKERS = 2
+
+
+def readme() -> tuple[Any, dict[str, Any]]:
+    """The README's first example."""
+    from scipy import stats
+
+    def log_likelihood(theta: Any) -> float:
+        return float(-0.5 * (abs(theta[0]) - 8.0) ** 2)
+
+    return aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.uniform(-20, 40))), {}
+
+
+def plain() -> tuple[Any, dict[str, Any]]:
+    """The same with all settings given, so that the first draw comes without a warm-up."""
+    problem, _ = readme()
+    return problem, {
+        "ladder": aptmc.Ladder.geometric(4, hottest=0.01),
+        "kernel": aptmc.RandomWalk(2.0),
+        "schedule": aptmc.Anytime(every="20 ms"),
+    }
+
+
+def lotka_volterra() -> tuple[Any, dict[str, Any]]:
+    """A compiled simulator that stops early, all settings given."""
+    from aptmc.models import lotka_volterra as model
+
+    problem = aptmc.Abc.early(model.simulated_distance, model.prior_uniform())
+    return problem, {
+        "ladder": aptmc.Ladder.tolerances([3.0, 6.0, 12.0]),
+        "kernel": aptmc.OneHit(0.5),
+        "schedule": aptmc.Anytime(every="20 ms"),
+    }
+
+
+def in_jax() -> tuple[Any, dict[str, Any]]:
+    """A likelihood in JAX, in 64 bits, all settings given."""
+    from scipy import stats
+
+    jax: Any = import_module("jax")
+    jnp: Any = import_module("jax.numpy")
+    jax.config.update("jax_enable_x64", True)
+    data = jnp.linspace(-1.0, 1.0, 100)
+    is_double = jax.jit(lambda theta: theta.dtype == jnp.float64)
+
+    def log_density(theta: Any) -> Any:
+        return -0.5 * jnp.sum((data - theta[0]) ** 2) / jnp.exp(2.0 * theta[1]) - 100.0 * theta[1]
+
+    log_density = jax.jit(log_density)
+
+    def log_likelihood(theta: Any) -> float:
+        if not is_double(jnp.asarray(theta)):
+            raise TypeError("the worker computes in 32 bits")
+        return float(log_density(theta))
+
+    prior = aptmc.Prior(mean=stats.norm(0, 1), log_sd=stats.norm(0, 1))
+    return aptmc.Tempered(log_likelihood, prior), {
+        "ladder": aptmc.Ladder.geometric(4, hottest=0.01),
+        "kernel": aptmc.RandomWalk(0.1),
+        "schedule": aptmc.Anytime(every="20 ms"),
+    }
+
+
+CASES: dict[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
+    "readme": readme,
+    "plain": plain,
+    "lotka-volterra": lotka_volterra,
+    "jax": in_jax,
+}
+
+
+def say_when_it_moves(say: Callable[[str], None]) -> None:
+    """Have the next completed move reported, and the next one whose draws count."""
+    from aptmc.sampling import phases
+    from aptmc.session import session
+
+    some_phases: Any = phases.Phases
+    some_session: Any = session.Session
+    complete, sample = some_session.complete, some_phases.sample
+    awaited = {"moved", "drew"}
+    is_sampling = False
+
+    def overheard(*arguments: Any, **named: Any) -> None:
+        complete(*arguments, **named)
+        for word in ("moved", "drew") if is_sampling else ("moved",):
+            if word in awaited:
+                awaited.discard(word)
+                say(word)
+        if not awaited:
+            some_session.complete = complete
+
+    def announced(*arguments: Any) -> Any:
+        nonlocal is_sampling
+        is_sampling = True
+        some_phases.sample = sample
+        return sample(*arguments)
+
+    some_session.complete = overheard
+    some_phases.sample = announced
+
+
+def main(case: str, budget: float, runs: int, pipe: int) -> None:
+    """Sample so many times in this process."""
+
+    def say(word: str) -> None:
+        os.write(pipe, f"{word}\n".encode())
+
+    problem, settings = CASES[case]()
+    for seed in range(runs):
+        say_when_it_moves(say)
+        say("called")
+        aptmc.sample(
+            problem,
+            budget=budget,
+            on=aptmc.Processes(WORKERS),
+            progress=False,
+            seed=seed,
+            **settings,
+        )
+        say("done")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
