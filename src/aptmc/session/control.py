@@ -184,13 +184,21 @@ class Control:
 
         try:
             for number in _REASONS:
-                # A handler that the user has set for SIGTERM stays.
-                if number == signal.SIGINT or signal.getsignal(number) is signal.SIG_DFL:
+                if number == signal.SIGINT or not _is_users_own(signal.getsignal(number)):
                     before[number] = signal.signal(number, stop)
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _is_users_own(handler: Any) -> bool:
+    """Whether a handler for SIGTERM stays. Ray sets one at its start that ends the process."""
+    return handler is not signal.SIG_DFL and not _module_of(handler).startswith("ray.")
+
+
+def _module_of(handler: Any) -> str:
+    return getattr(handler, "__module__", None) or ""
 
 
 _REASONS = {

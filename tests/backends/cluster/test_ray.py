@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import pytest
+from scipy import stats
 
 import aptmc
 from tests.backends.process_contract import EngineContract
@@ -30,3 +32,29 @@ class TestRay(EngineContract):
 def test_nobody_outside_this_machine_can_speak_to_it(open_before):
     aptmc.Ray(workers=2)
     assert open_to_the_world() <= open_before
+
+
+def test_a_signal_to_terminate_stops_the_run_and_not_the_process():
+    """Ray's own handler, which would end it, is back after the run."""
+    aptmc.Ray(workers=2)
+    of_ray, during = signal.getsignal(signal.SIGTERM), []
+
+    def log_likelihood(theta):
+        during.append(signal.getsignal(signal.SIGTERM))
+        if len(during) == 100 and during[-1] is not of_ray:
+            signal.raise_signal(signal.SIGTERM)
+        return -0.5 * theta[0] ** 2
+
+    assert of_ray.__module__.startswith("ray.")
+    run = aptmc.sample(
+        aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.norm(0, 5))),
+        budget=10_000,
+        ladder=aptmc.Ladder.powers(3),
+        kernel=aptmc.RandomWalk(1.0),
+        schedule=aptmc.Anytime(every=3),
+        on=aptmc.VirtualTime(1),
+        progress=False,
+        seed=1,
+    )
+    assert run.stopped is aptmc.StopReason.TERMINATED
+    assert signal.getsignal(signal.SIGTERM) is of_ray
