@@ -20,7 +20,8 @@ from aptmc.sampling.phases import prepare
 from aptmc.sampling.resuming import prepare_to_resume
 from aptmc.schedule import Schedule
 from aptmc.session.control import Control
-from aptmc.session.standing_by import stand_by_to_answer
+from aptmc.session.standing_by import is_in_cache, stand_by_to_answer
+from aptmc.targets.when import FIRST, when_to_compile
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -91,14 +92,19 @@ def sample(
     True
     """
     settings, path = asked_for(**locals(), shows_progress=True)
-    control = _when_the_budget_begins(settings.on)
+    control = _when_the_budget_begins(settings.problem, settings.on)
     return prepare(settings, path).run(control)
 
 
-def _when_the_budget_begins(on: Backend | None) -> Control:
-    """Budgets count from here. What is compiled once on a machine comes before."""
+def _when_the_budget_begins(problem: Problem, on: Backend | None) -> Control:
+    """Budgets count from here. What is compiled once on a machine comes before.
+
+    A plain problem does not wait for that: see `aptmc.session.compilation`.
+    """
     if on is None or on.is_in_real_time:
-        stand_by_to_answer.make_ready()
+        waits = problem.target.is_compiled or when_to_compile() == FIRST
+        if not is_in_cache() and waits:
+            stand_by_to_answer.make_ready()
     return Control()
 
 
@@ -141,7 +147,7 @@ def start(*problem: Problem, **arguments: Any) -> RunHandle:
     asked = signature(sample).bind(*problem, **arguments)
     asked.apply_defaults()
     settings, path = asked_for(**asked.arguments, shows_progress=False)
-    control = _when_the_budget_begins(settings.on)
+    control = _when_the_budget_begins(settings.problem, settings.on)
     return RunHandle(prepare(settings, path), control)
 
 
@@ -190,7 +196,7 @@ def resume(
     150.0
     """
     check_kind("on", on, Backend | None)
-    control = _when_the_budget_begins(on)
+    control = _when_the_budget_begins(problem, on)
     prepared = prepare_to_resume(
         Path(store), problem, budget, on, kernel, schedule, force=force, progress=progress
     )

@@ -2,7 +2,8 @@
 
 To hand functions and a generator of random numbers over to compiled code takes numba a hundred
 times as long as an exchange does. So they are handed over once, to a compiled generator that stands
-by: a request is laid before it, and `next` has it carried out.
+by: a request is laid before it, and `next` has it carried out. As long as it is not compiled, the
+same source answers as plain Python.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from aptmc.keys import Streams
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import NOBODY, Record
 from aptmc.schedule.base import AfterCompletion, NextDeadline
+from aptmc.session.compilation import Compilation
 from aptmc.session.orders import Outcome
+from aptmc.targets import interpreted
 
 TAKE, CATCH_UP, COMPLETE = 0, 1, 2
 REQUEST = np.dtype([
@@ -84,6 +87,19 @@ def is_in_cache() -> bool:
     return bool(stand_by_to_answer.load())
 
 
+def _interpreted_until_compiled(arguments: Any, compilation: Compilation) -> Iterator[int]:
+    """The same answers; who gives them changes between two requests.
+
+    Nothing has to be handed over, since all that is known stands in the arguments.
+    """
+    answers = interpreted(answering)(*arguments)
+    while not compilation.is_done():
+        with np.errstate(all="ignore"):  # compiled code does not warn
+            answer = next(answers)
+        yield answer
+    yield from stand_by_to_answer(*arguments)
+
+
 @final
 class StandingBy:
     """A coordinator, and all that it needs, ready to be asked."""
@@ -95,15 +111,19 @@ class StandingBy:
         log: EventLog,
         streams: Streams,
         functions: Functions,
+        compilation: Compilation,
     ) -> None:
         request = np.zeros(1, REQUEST)
         slots = Slots(request, np.zeros(machine.states.shape[1]), np.zeros(record.totals.shape[1]))
         self._request, self._outcome, self._info = request, slots.outcome, slots.info
         # Compiled code has the addresses of functions, and does not keep functions alive.
         self._functions = functions
-        self._answers: Iterator[int] = stand_by_to_answer(
-            slots, machine, record, log, streams, *functions
-        )
+        arguments = (slots, machine, record, log, streams, *functions)
+        self._answers: Iterator[int]
+        if compilation.is_done():
+            self._answers = stand_by_to_answer(*arguments)
+        else:
+            self._answers = _interpreted_until_compiled(arguments, compilation)
 
     def take_next(self, pool: int, processor: int, time: float) -> int:
         """As `aptmc.coordinator.transitions.take_next`."""
