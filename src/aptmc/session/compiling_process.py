@@ -12,9 +12,8 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import final
 
@@ -41,7 +40,8 @@ os._exit(0)
 class CompilingProcess:
     """A process that compiles, as seen from the one that asked for it."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = frozenset(names)
         ours, theirs = socket.socketpair()
         self._socket = ours.detach()  # a number: it is closed when this process ends
         os.set_blocking(self._socket, False)
@@ -73,21 +73,24 @@ class CompilingProcess:
 
 
 def compiling(functions: Iterable[AtFirstUse]) -> CompilingProcess | None:
-    """A process that compiles these functions; the same one for the same functions.
+    """A process that compiles these functions, or None if this Python cannot start one.
 
-    None if this Python cannot start one. One that has failed is not started again.
+    One that was asked for them before will do, even if it has failed: it would fail again.
     """
-    return _process_for(tuple(sorted(map(name_of, functions))), os.getpid())
-
-
-@lru_cache(16)
-def _process_for(names: tuple[str, ...], _owner: int) -> CompilingProcess | None:
+    names = list(dict.fromkeys(map(name_of, functions)))
+    for process in _STARTED:
+        if process.names.issuperset(names):
+            return process
     if not sys.executable or not hasattr(os, "fork"):
         return None
     try:
-        return CompilingProcess(names)
+        _STARTED.append(CompilingProcess(names))
     except OSError:
         return None
+    return _STARTED[-1]
+
+
+_STARTED: list[CompilingProcess] = []
 
 
 def _environment() -> dict[str, str]:

@@ -123,7 +123,7 @@ class Mover:
 
     def _fail_again(self, order: Order) -> MoveFailed | None:
         outcome = Outcome(order.state.copy(), np.zeros(self.info_length))
-        move = self.kernel.move(self.problem, INTERPRETED)
+        move = at_hand(self.kernel.move(self.problem, INTERPRETED))
         rng = order.key.generator()
         try:
             move(order.level, order.tuning, order.state, rng, outcome.state, outcome.info)

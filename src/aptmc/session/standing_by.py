@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.compiled import Floats, standing_by, table_of
+from aptmc.compiled import AtFirstUse, Floats, standing_by, table_of
 from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.coordinator.transitions import catch_up, complete, take_next
 from aptmc.exchange.rule import ChoosePairs
@@ -92,7 +92,8 @@ def _interpreted_until_compiled(arguments: Any, compilation: Compilation) -> Ite
 
     Nothing has to be handed over, since all that is known stands in the arguments.
     """
-    answers = interpreted(answering)(*arguments)
+    plain: Any = [interpreted(one) if isinstance(one, AtFirstUse) else one for one in arguments]
+    answers = interpreted(answering)(*plain)
     while not compilation.is_done():
         with np.errstate(all="ignore"):  # compiled code does not warn
             answer = next(answers)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any, cast, final
 
@@ -18,6 +19,8 @@ import numpy as np
 from aptmc.compiled import AtFirstUse, Function, source_of
 from aptmc.targets.quiet_math import QUIET_MATH
 from aptmc.targets.when import FIRST, when_to_compile
+
+A_GREAT_MANY = 100_000  # numbers, which plain Python computes in a second or so
 
 
 def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
@@ -35,6 +38,20 @@ def at_hand(function: Function) -> Function:
     not there. Those that a user's function calls are compiled now, not when it is timed.
     """
     return cast(Function, _Translation(_can_be_called).of(function))
+
+
+def from_python(function: Function, numbers: int = 1) -> Function:
+    """A compiled function of the library to be called from Python, now and then.
+
+    :param numbers: how many it is to compute; if there are a great many, the compiler is worth
+        waiting for
+    """
+    return function if numbers > A_GREAT_MANY else _once_at_hand(function)
+
+
+@lru_cache(None)
+def _once_at_hand(function: Function) -> Function:
+    return at_hand(function)
 
 
 def needed_by(function: Callable[..., Any]) -> list[AtFirstUse]:
