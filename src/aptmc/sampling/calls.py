@@ -20,7 +20,7 @@ from aptmc.sampling.phases import prepare
 from aptmc.sampling.resuming import prepare_to_resume
 from aptmc.schedule import Schedule
 from aptmc.session.control import Control
-from aptmc.session.standing_by import is_in_cache, stand_by_to_answer
+from aptmc.session.standing_by import stand_by_to_answer
 from aptmc.targets.when import FIRST, when_to_compile
 
 Parameters = ParamSpec("Parameters")
@@ -101,10 +101,9 @@ def _when_the_budget_begins(problem: Problem, on: Backend | None) -> Control:
 
     A plain problem does not wait for that: see `aptmc.session.compilation`.
     """
-    if on is None or on.is_in_real_time:
-        waits = problem.target.is_compiled or when_to_compile() == FIRST
-        if not is_in_cache() and waits:
-            stand_by_to_answer.make_ready()
+    waits = problem.target.is_compiled or when_to_compile() == FIRST
+    if waits and (on is None or on.is_in_real_time):
+        stand_by_to_answer.make_ready()
     return Control()
 
 
