@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
 from types import SimpleNamespace
+
+import numpy as np
+from numba._helperlib import c_helpers  # type: ignore[attr-defined]
 
 
 def _quiet(function: Callable[..., float], at_zero: float = math.nan) -> Callable[..., float]:
@@ -34,18 +38,9 @@ def _log1p(x: float) -> float:
 def _pow(x: float, y: float) -> float:
     try:
         return math.pow(x, y)
-    except ValueError:  # a root of a negative number, or 0 to a negative power
-        return math.inf if x == 0.0 else math.nan
-    except OverflowError:
-        is_odd = y == math.floor(y) and math.fmod(y, 2.0) != 0.0
-        return -math.inf if x < 0.0 and is_odd else math.inf
-
-
-def _lgamma(x: float) -> float:
-    try:
-        return math.lgamma(x)
-    except (ValueError, OverflowError):  # zero, a negative whole number, or very large
-        return math.inf
+    except (ValueError, OverflowError):  # numpy knows which infinity
+        with np.errstate(all="ignore"):
+            return float(np.float64(x) ** np.float64(y))
 
 
 QUIET_MATH = SimpleNamespace(**vars(math))
@@ -55,4 +50,5 @@ QUIET_MATH.log = _quiet(math.log, at_zero=-math.inf)
 QUIET_MATH.log1p = _log1p
 QUIET_MATH.sqrt = _quiet(math.sqrt)
 QUIET_MATH.pow = _pow
-QUIET_MATH.lgamma = _lgamma
+# Python has one of its own, which differs in the last bits.
+QUIET_MATH.lgamma = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(c_helpers["lgamma"])
