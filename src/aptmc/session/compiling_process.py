@@ -14,11 +14,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import final
 
 import numba
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from aptmc.compiled import AtFirstUse
 from aptmc.targets.compile_ahead import compile_ahead, found_by_name, name_of
@@ -26,6 +25,7 @@ from aptmc.targets.compile_ahead import compile_ahead, found_by_name, name_of
 NICENESS = 10
 LOCK = "aptmc-compiling.lock"
 DONE = b"1"
+PATIENCE = 1.0  # seconds, after which one looks whether it is still wanted
 # Before anything is imported, so that the first half ends at once, and leaves no zombie.
 COMMAND = """
 import os, sys
@@ -108,28 +108,30 @@ def compile_aside(descriptor: int, names: list[str]) -> None:
     """Compile these functions, and say so to whoever is at the other end of a socket."""
     with suppress(OSError):
         os.nice(NICENESS)
-    other_side = select.poll()
-    other_side.register(descriptor, select.POLLIN | select.POLLHUP)
-
-    def is_wanted() -> bool:
-        return not other_side.poll(0)
-
     functions = list(map(found_by_name, names))
-    if locked_and_compiled(functions, is_wanted):
+    if all_compiled(functions, still_there(descriptor)):
         with suppress(OSError):
             os.write(descriptor, DONE)
 
 
-def locked_and_compiled(functions: list[AtFirstUse], is_wanted: Callable[[], bool]) -> bool:
-    """Compile as soon as nobody else does, as long as that is wanted; whether all is compiled."""
-    folder = functions[0].cache_folder.parent
-    lock = FileLock(_lock_file(folder))
+def still_there(descriptor: int) -> Callable[[], bool]:
+    """A function that says whether somebody is at the other end of a socket."""
+    news = select.poll()
+    news.register(descriptor, select.POLLIN | select.POLLHUP)
+    return lambda: not news.poll(0)
+
+
+def all_compiled(functions: list[AtFirstUse], is_wanted: Callable[[], bool]) -> bool:
+    """Compile as soon as nobody else does, as long as that is wanted; whether all is done."""
+    lock = one_at_a_time(functions)
     while is_wanted():
-        with suppress(Timeout), lock.acquire(timeout=1.0):
+        with suppress(Timeout), lock.acquire(timeout=PATIENCE):
             return all(is_wanted() for _ in compile_ahead(functions))
     return False
 
 
-def _lock_file(folder: Path) -> Path:
+def one_at_a_time(functions: list[AtFirstUse]) -> BaseFileLock:
+    """A lock for those who fill the cache that these functions are kept in."""
+    folder = functions[0].cache_folder.parent
     folder.mkdir(parents=True, exist_ok=True)
-    return folder / LOCK
+    return FileLock(folder / LOCK)
