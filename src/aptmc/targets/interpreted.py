@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from enum import EnumType, IntEnum
 from functools import lru_cache
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, SimpleNamespace
 from typing import Any, cast, final
 
 import numpy as np
@@ -106,6 +107,9 @@ class _Translation:
         """What the source of a compiled function calls in place of what it finds."""
         if found is math:
             return QUIET_MATH
+        if isinstance(found, EnumType) and issubclass(found, IntEnum):
+            # Plain integers for compiled code, too; numpy compares them far more quickly.
+            return SimpleNamespace(**{member.name: int(member) for member in found})
         return self.source(found.py_func) if isinstance(found, AtFirstUse) else found
 
     def _twin(
