@@ -134,6 +134,11 @@ class AtFirstUse(CPUDispatcher):
         """Where on disk it is kept."""
         return Path(self._cache.cache_path)  # type: ignore[attr-defined]
 
+    @property
+    def is_inlined(self) -> bool:
+        """Whether compiled callers hold a copy of it, so that nobody calls it."""
+        return self.targetoptions.get("inline") == "always"
+
     def _signature(self) -> Any:
         source = self.py_func
         return _arguments_of(source) if isgeneratorfunction(source) else signature_of(source)

@@ -27,7 +27,7 @@ def compile_ahead(functions: Iterable[AtFirstUse]) -> Iterator[AtFirstUse]:
             called = source.__globals__.get(name)
             if isinstance(called, AtFirstUse):
                 yield from look_at(called)
-        if function.targetoptions.get("inline") != "always":  # its callers hold a copy of it
+        if not function.is_inlined:
             function.make_ready()
             yield function
 
@@ -36,14 +36,15 @@ def compile_ahead(functions: Iterable[AtFirstUse]) -> Iterator[AtFirstUse]:
 
 
 def all_functions() -> list[AtFirstUse]:
-    """All compiled functions of the library."""
+    """All functions of the library that are kept on disk."""
     import aptmc
 
     found = {}
     for info in pkgutil.walk_packages(aptmc.__path__, "aptmc."):
         if not info.name.endswith("__main__"):
             for function in _functions_in(importlib.import_module(info.name)):
-                found[id(function)] = function
+                if not function.is_inlined:
+                    found[id(function)] = function
     return list(found.values())
 
 

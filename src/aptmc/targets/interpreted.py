@@ -88,7 +88,7 @@ class _Translation:
                 found.make_ready()
                 return found
             # A line or two are as quick in Python as the way into compiled code.
-            if found.targetoptions.get("inline") != "always" and self._keeps(found):
+            if not found.is_inlined and self._keeps(found):
                 self.kept.append(found)
                 return found
             return np.errstate(all="ignore")(self.source(found.py_func))
