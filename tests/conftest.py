@@ -43,6 +43,8 @@ def use_numba_cache() -> None:
 
 
 use_numba_cache()
+# What tests compile is compiled once, and is there when they go on.
+os.environ.setdefault("APTMC_COMPILE", "first")
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(ROOT / ".cache" / "hypothesis"))
 

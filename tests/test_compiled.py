@@ -21,7 +21,8 @@ from numba.core.registry import CPUDispatcher
 
 import aptmc
 from aptmc.backends.virtual.event_loop import run_until
-from aptmc.compiled import AtFirstUse, compiled, interpreted, pointer_to, ready
+from aptmc.compiled import AtFirstUse, compiled, pointer_to
+from aptmc.targets import at_hand, interpreted
 
 # In a compiled function's name: the number by which its process tells it from others.
 NUMBER = re.compile(r"B\dv\d+")
@@ -174,5 +175,5 @@ def test_what_a_plain_function_calls_can_be_made_ready():
     def outer(value):
         return inner(value) + helper(value)
 
-    assert ready(outer) is outer
+    assert at_hand(outer) is outer
     assert fifth.signatures == sixth.signatures == [(numba.float64,)]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from inspect import isgeneratorfunction
-from types import FunctionType
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast, final, get_type_hints
 
 import numba
@@ -102,10 +102,46 @@ class AtFirstUse(CPUDispatcher):
             return
         with global_compiler_lock:  # another thread may be at it
             if not self.signatures:
-                source = self.py_func
-                is_generator = isgeneratorfunction(source)
-                self.compile(_arguments_of(source) if is_generator else signature_of(source))
+                self.compile(self._signature())
                 self.disable_compile()
+
+    def load(self) -> bool:
+        """Load from disk, if it is there; whether it can be called now without compiling it."""
+        if self.signatures:
+            return True
+        with global_compiler_lock:
+            if not self.signatures:
+                cache: Any = self._cache  # type: ignore[attr-defined]
+                found = cache.load_overload(self._signature(), self.targetctx)
+                if found is None:
+                    return False
+                self.targetctx.insert_user_function(
+                    found.entry_point, found.fndesc, [found.library]
+                )
+                self.add_overload(found)
+                self.disable_compile()
+        return True
+
+    def is_on_disk(self) -> bool:
+        """Whether it could be loaded. That takes less time than to load it."""
+        cache: Any = self._cache  # type: ignore[attr-defined]
+        machine: Any = self.targetctx
+        key = cache._index_key(self._signature(), machine.codegen())
+        return key in cache._cache_file._load_index()
+
+    @property
+    def cache_folder(self) -> Path:
+        """Where on disk it is kept."""
+        return Path(self._cache.cache_path)  # type: ignore[attr-defined]
+
+    @property
+    def is_inlined(self) -> bool:
+        """Whether compiled callers hold a copy of it, so that nobody calls it."""
+        return self.targetoptions.get("inline") == "always"
+
+    def _signature(self) -> Any:
+        source = self.py_func
+        return _arguments_of(source) if isgeneratorfunction(source) else signature_of(source)
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
         self.make_ready()
@@ -170,33 +206,6 @@ def source_of(function: Function) -> Function:
     small functions do.
     """
     return cast(Function, getattr(function, "py_func", function))
-
-
-def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
-    """The Python source of a compiled function, calling other functions in place of some."""
-    source: Any = source_of(function)
-    surroundings = {**source.__globals__, **instead}
-    return cast(Function, FunctionType(source.__code__, surroundings, source.__name__))
-
-
-def ready(function: Function) -> Function:
-    """A plain function whose compiled helpers are compiled now, not when it is timed."""
-    seen: set[int] = set()
-
-    def look_at(found: Any) -> None:
-        if id(found) in seen:
-            return
-        seen.add(id(found))
-        if isinstance(found, AtFirstUse):
-            found.make_ready()
-        elif isinstance(found, FunctionType):
-            for name in found.__code__.co_names:
-                look_at(found.__globals__.get(name))
-            for cell in found.__closure__ or ():
-                look_at(cell.cell_contents)
-
-    look_at(function)
-    return function
 
 
 def compiler_words(error: Exception) -> str:

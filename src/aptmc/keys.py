@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aptmc.compiled import Generator, HalfWords, Words, inlined
+from aptmc.compiled import Generator, HalfWords, Words, inlined, source_of
 from aptmc.errors import AptmcError, InputError
 
 
@@ -56,6 +56,9 @@ EPOCH_BITS = 40  # so many numbers are there in each phase of a run
 def first_number(epoch: int) -> int:
     """Where a phase of a run begins to count its moves and exchanges."""
     return epoch << EPOCH_BITS
+
+
+start_of_epoch = source_of(first_number)  # for Python, which need not go into compiled code
 
 
 class Key(NamedTuple):
@@ -112,7 +115,7 @@ def open_streams(seed: int) -> Streams:
     position = np.ctypeslib.as_array((ctypes.c_uint32 * STRUCT_HALF_WORDS).from_address(address))
     streams = Streams(np.random.Generator(bit_generator), Dial(counter, position))
     streams.generator.random(3, dtype=np.float32)
-    rewind(streams.dial, 5, 6, 7)
+    rewind_plainly(streams.dial, 5, 6, 7)
     expected = Key(seed, chain=6, number=7, purpose=5).generator()
     if streams.generator.random() != expected.random():
         raise AptmcError(
@@ -131,6 +134,9 @@ def rewind(dial: Dial, purpose: int, chain: int, number: int) -> None:
     dial.counter[3] = purpose
     dial.position[BUFFER_POSITION] = BUFFER_USED_UP
     dial.position[HAS_HALF_WORD] = 0  # none is left over
+
+
+rewind_plainly = source_of(rewind)  # for Python
 
 
 def _philox_key(seed: int) -> Words:

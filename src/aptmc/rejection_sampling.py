@@ -16,7 +16,7 @@ from aptmc.keys import REJECTION, Key, Streams, check_seed, open_streams, rewind
 from aptmc.problem import Abc
 from aptmc.problem.chain_state import value_column
 from aptmc.processors import processors_available
-from aptmc.targets import INTERPRETED, Target
+from aptmc.targets import INTERPRETED, Target, at_hand
 
 BLOCK = 10_000  # simulations between two looks at what has been found
 
@@ -79,7 +79,7 @@ def rejection(
     if not isinstance(tolerance, int | float | np.number) or not tolerance >= 0.0:
         raise InputError(f"tolerance must be a number from 0 on, got {tolerance!r}")
     attempt = _attempt(problem, problem.target)
-    simulate: Callable[..., int] = problem.target.library(try_block)
+    simulate: Callable[..., int] = at_hand(problem.target.library(try_block))
 
     def block(first: int) -> tuple[FloatTable, Floats]:
         last = min(first + BLOCK, simulations)
@@ -162,7 +162,7 @@ def _attempt(problem: Abc, target: Target) -> Any:
         draw_from_prior(rng, row)
         return simulate_into(row, rng, tolerance)
 
-    return target.like(attempt_model, attempt)
+    return at_hand(target.like(attempt_model, attempt))
 
 
 def _failure(problem: Abc, tolerance: float, key: Key) -> MoveFailed:

@@ -24,7 +24,7 @@ from tests.support import seen
 
 COMMANDS = (
     "demo", "run", "resume", "replay", "summary", "report", "watch", "plan", "reproduce",
-    "doctor",
+    "doctor", "compile",
 )  # fmt: skip
 Captured = pytest.CaptureFixture[str]
 

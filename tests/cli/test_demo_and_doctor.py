@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ import aptmc
 from aptmc.__about__ import __version__
 from aptmc.cli import machine_test, main, reproduce
 from aptmc.cli.command import FAILED, GOOD, MISUSED
+from aptmc.problem.weights import power_log_weight, tolerance_log_weight
 from tests.support import seen
 
 Captured = pytest.CaptureFixture[str]
@@ -125,6 +127,25 @@ def test_a_machine_too_slow_for_the_doctor_is_told_what_to_do(
         "FAILED: the budget was spent before the workers were ready. Perhaps this machine is slow "
         "or busy: aptmc doctor --seconds 60"
     )
+
+
+def test_the_sampler_is_compiled_in_advance(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    few = [power_log_weight, tolerance_log_weight]
+    folder = few[0].cache_folder  # type: ignore[attr-defined]
+    monkeypatch.setattr("aptmc.targets.compile_ahead.all_functions", lambda: few)
+    assert main(["compile"]) == GOOD
+    text = capsys.readouterr().out
+    assert f"of 2 functions are to be compiled, into {folder}" in text
+    assert re.search(rf"all is compiled, in \d+\.\d s, and kept in {folder}", text)
+    assert main(["compile", "--json"]) == GOOD
+    found = json.loads(capsys.readouterr().out)
+    assert (found["compiled"], found["lost"], found["folder"]) == (0, 0, str(folder))
+    # A folder that cannot be written keeps nothing.
+    monkeypatch.setattr("aptmc.compiled.AtFirstUse.is_on_disk", lambda _: False)
+    assert main(["compile"]) == FAILED
+    assert f"2 functions could not be kept in {folder}" in capsys.readouterr().out
 
 
 def test_the_paper_is_reproduced_in_a_checkout_only(

@@ -7,13 +7,37 @@ import sys
 from collections.abc import Sequence
 
 from aptmc.__about__ import __version__
-from aptmc.cli import demo, doctor, plan, replay, report, reproduce, resume, run, summary, watch
+from aptmc.cli import (
+    compiling,
+    demo,
+    doctor,
+    plan,
+    replay,
+    report,
+    reproduce,
+    resume,
+    run,
+    summary,
+    watch,
+)
 from aptmc.cli.command import FAILED, GOOD, INTERRUPTED, MISUSED
 
 # In the order in which `aptmc --help` lists them.
 COMMANDS = [
     module.COMMAND
-    for module in (demo, run, resume, replay, summary, report, watch, plan, reproduce, doctor)
+    for module in (
+        demo,
+        run,
+        resume,
+        replay,
+        summary,
+        report,
+        watch,
+        plan,
+        reproduce,
+        doctor,
+        compiling,
+    )
 ]
 
 EXAMPLES = """\

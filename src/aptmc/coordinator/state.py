@@ -11,7 +11,7 @@ import numpy.typing as npt
 from aptmc.compiled import Flags, Floats, FloatTable, Integers, IntegerTable, table_of
 from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
-from aptmc.keys import first_number
+from aptmc.keys import start_of_epoch
 from aptmc.pools import Layout
 from aptmc.record.record import NOBODY, Record
 from aptmc.schedule.base import AfterCompletion, NextDeadline, Plan
@@ -181,7 +181,7 @@ def coordinator(
     chains["rung"], chains["pool"], chains["is_mover"] = layout.rung, layout.pool, layout.moves
     chains["waiting"] = True
     chains["replica"] = np.arange(count)
-    chains["moves"] = first_number(epoch)
+    chains["moves"] = start_of_epoch(epoch)
     chains["started_from"] = chains["processor"] = NOBODY
     chains["since"] = math.nan
     pools["sweep"] = np.bincount(layout.pool[layout.moves], minlength=layout.pools)
@@ -198,7 +198,7 @@ def coordinator(
 def moves_done(machine: Coordinator) -> Floats:
     """By rung, how many moves were completed in this phase of the run."""
     done = np.zeros(machine.level.size)
-    started = machine.moves - first_number(machine.epoch)
+    started = machine.moves - start_of_epoch(machine.epoch)
     np.add.at(done, machine.rung, started - ~machine.waiting)
     return done
 

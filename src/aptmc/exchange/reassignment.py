@@ -30,7 +30,8 @@ class Reassignment(Rule):
     ) -> int:
         """Pair each position with the one that holds the state that it takes."""
         positions = waiting.rung.shape[0]
-        by_distance = np.argsort(waiting.value)
+        # Equal distances stay in order, in compiled code and in plain Python alike.
+        by_distance = np.argsort(waiting.value, kind="mergesort")
         holder = np.arange(positions)  # of each state: the position that holds it now
         held = np.arange(positions)  # of each position: the state that it holds now
         within = np.empty(positions, np.int64)  # states within the tolerance and not yet taken

@@ -178,14 +178,15 @@ def draw_direction(
         axis = int(dimension * rng.random())
         square = 0.0
         for j in range(axis + 1):
-            square += numbers[first + axis * dimension + j] ** 2
+            entry = numbers[first + axis * dimension + j]
+            square += entry * entry
         direction[axis] = math.sqrt(square)
         return
     normals = np.empty(dimension)
     square = 0.0
     for i in range(dimension):
         normals[i] = rng.standard_normal()
-        square += normals[i] ** 2
+        square += normals[i] * normals[i]
     for i in range(dimension):
         for j in range(i + 1):
             direction[i] += numbers[first + i * dimension + j] * normals[j] / math.sqrt(square)

@@ -16,7 +16,7 @@ from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.gradient import gradient_function, refuse_steps
 from aptmc.problem.variables import Variable
-from aptmc.targets import INTERPRETED, Target
+from aptmc.targets import INTERPRETED, Target, at_hand
 
 START_ATTEMPTS = 1000
 
@@ -70,7 +70,7 @@ class DensityProblem(Problem):
 
     def start(self, rng: np.random.Generator) -> Floats:
         """A full state of positive density for a chain to start from."""
-        evaluate = self.evaluation(INTERPRETED)
+        evaluate = at_hand(self.evaluation(INTERPRETED))
         row = np.empty(self.width)
         value, log_prior = value_column(self.dimension), log_prior_column(self.dimension)
         for _ in range(self.start_attempts):

@@ -21,7 +21,7 @@ from aptmc.compiled import (
 )
 from aptmc.errors import InputError
 from aptmc.problem.variables import Variable
-from aptmc.targets import Target
+from aptmc.targets import Target, from_python
 
 # The columns of a plan, which has a row for each variable.
 KIND, COORDINATE, PARAMETER, SIZE = range(4)
@@ -131,7 +131,7 @@ class Parametrisation:
             return points
         shown = np.empty((math.prod(points.shape[:-1]), self.size))
         rows = np.array(points, order="C").reshape(-1, self.dimension)
-        constrain_rows(rows, self.plan, shown)
+        from_python(constrain_rows, shown.size)(rows, self.plan, shown)
         return shown.reshape(*points.shape[:-1], self.size)
 
     def arrays(self, theta: npt.ArrayLike) -> dict[str, npt.NDArray[np.float64]]:
@@ -156,10 +156,11 @@ class Parametrisation:
         if self.is_identity:
             return function
         plan, size = self.plan, self.size
+        constrain = constrain_into if target.is_compiled else from_python(constrain_into)
 
         def at_coordinates(theta: Any, *others: Any) -> Any:
             parameters = np.empty(size)
-            constrain_into(theta, plan, parameters)
+            constrain(theta, plan, parameters)
             return function(parameters, *others)
 
         return target.helper(at_coordinates)

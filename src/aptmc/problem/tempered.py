@@ -93,10 +93,10 @@ class Tempered(DensityProblem):
         return _evaluation(self.dimension, self._log_prior_at(), checked_log_likelihood_at)
 
     def _log_prior_at(self) -> Callable[[Floats], float]:
-        functions = self.prior.functions(INTERPRETED)
+        log_density = self.prior.functions(INTERPRETED).log_density
 
         def log_prior_at(theta: Floats) -> float:
-            return float(functions.log_density(theta))
+            return float(log_density(theta))
 
         return log_prior_at
 

@@ -10,7 +10,7 @@ from aptmc.compiled import Floats, FloatTable
 from aptmc.coordinator.state import Coordinator
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel
-from aptmc.keys import MOVE, Key, first_number
+from aptmc.keys import MOVE, Key, start_of_epoch
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import ACCEPTED, WORK, value_column
 from aptmc.record.record import Record
@@ -96,7 +96,7 @@ def _state_before(move: Key, seed: int, trace: Trace) -> Floats:
         )
     draws = trace.store.draws(chain, machine.states.shape[1])
     local = np.flatnonzero(~draws.exchanged)
-    turn = move.number - first_number(machine.epoch) - 1
+    turn = move.number - start_of_epoch(machine.epoch) - 1
     if not 0 <= turn < local.size:
         raise InputError(f"chain {chain} has made {local.size} moves; there is no {move!r}")
     if local[turn] > 0:

@@ -21,6 +21,7 @@ from aptmc.sampling.resuming import prepare_to_resume
 from aptmc.schedule import Schedule
 from aptmc.session.control import Control
 from aptmc.session.standing_by import stand_by_to_answer
+from aptmc.targets.when import FIRST, when_to_compile
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -91,14 +92,18 @@ def sample(
     True
     """
     settings, path = asked_for(**locals(), shows_progress=True)
-    control = _when_the_budget_begins(settings.on)
+    control = _when_the_budget_begins(settings.problem, settings.on)
     return prepare(settings, path).run(control)
 
 
-def _when_the_budget_begins(on: Backend | None) -> Control:
-    """Budgets count from here. What is compiled once on a machine comes before."""
-    if on is None or on.is_in_real_time:
-        stand_by_to_answer.make_ready()  # type: ignore[attr-defined]
+def _when_the_budget_begins(problem: Problem, on: Backend | None) -> Control:
+    """Budgets count from here. What is compiled once on a machine comes before.
+
+    A plain problem does not wait for that: see `aptmc.session.compilation`.
+    """
+    waits = problem.target.is_compiled or when_to_compile() == FIRST
+    if waits and (on is None or on.is_in_real_time):
+        stand_by_to_answer.make_ready()
     return Control()
 
 
@@ -141,7 +146,7 @@ def start(*problem: Problem, **arguments: Any) -> RunHandle:
     asked = signature(sample).bind(*problem, **arguments)
     asked.apply_defaults()
     settings, path = asked_for(**asked.arguments, shows_progress=False)
-    control = _when_the_budget_begins(settings.on)
+    control = _when_the_budget_begins(settings.problem, settings.on)
     return RunHandle(prepare(settings, path), control)
 
 
@@ -190,7 +195,7 @@ def resume(
     150.0
     """
     check_kind("on", on, Backend | None)
-    control = _when_the_budget_begins(on)
+    control = _when_the_budget_begins(problem, on)
     prepared = prepare_to_resume(
         Path(store), problem, budget, on, kernel, schedule, force=force, progress=progress
     )

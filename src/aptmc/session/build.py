@@ -7,17 +7,24 @@ from functools import partial
 import numpy as np
 
 from aptmc.coordinator.state import Coordinator, Functions, coordinator
-from aptmc.keys import DEADLINE, Key, first_number
+from aptmc.kernels import Kernel
+from aptmc.keys import DEADLINE, Key, start_of_epoch
 from aptmc.ladder import Ladder
 from aptmc.pools import Layout
+from aptmc.problem import Problem
 from aptmc.problem.chain_state import value_column
 from aptmc.record.event_log import empty_log
 from aptmc.record.record import Record, empty_record
 from aptmc.schedule.base import Plan
+from aptmc.session.compilation import Aside, Compilation, WaitedFor
 from aptmc.session.first_states import first_states
+from aptmc.session.orders import target_for
 from aptmc.session.session import Session, empty_states
+from aptmc.session.standing_by import stand_by_to_answer
 from aptmc.settings import Settings
 from aptmc.store import Store
+from aptmc.targets import INTERPRETED, needed_by
+from aptmc.targets.when import FIRST, when_to_compile
 
 RECORD_ROWS = 1 << 16
 RECORD_NUMBERS = 1 << 22  # of all rows together: 32 MiB
@@ -40,13 +47,19 @@ def build_session(
     problem, ladder, kernel = settings.problem, settings.ladder, settings.kernel
     schedule = settings.schedule
     layout = settings.layout() if layout is None else layout
-    deadlines = Key(settings.seed, 0, first_number(epoch), DEADLINE)
+    deadlines = Key(settings.seed, 0, start_of_epoch(epoch), DEADLINE)
     plan, rule = schedule.plan(deadlines.generator()), schedule.rule(ladder.kind)
     if follows is not None:
         plan = plan._replace(follows=follows, settings=plan.settings._replace(follow=follows > 0))
     machine = build_machine(plan, ladder, layout, problem.dimension, problem.width, epoch)
     rounds = max(plan.rounds, plan.rounds_within_pool)
     rows = min(RECORD_ROWS, RECORD_NUMBERS // problem.width) + 8 * rounds * layout.rung.size
+    functions = Functions(
+        rule.function(),
+        (schedule.within or rule).function(),
+        *schedule.functions(),
+        problem.log_weight(),
+    )
     return Session(
         seed=settings.seed,
         problem=problem,
@@ -58,15 +71,19 @@ def build_session(
         log=empty_log(RECORD_ROWS + 4 * layout.served.size if settings.log_events else 0),
         served=layout.served,
         tuning=kernel.tuning(problem, ladder),
-        functions=Functions(
-            rule.function(),
-            (schedule.within or rule).function(),
-            *schedule.functions(),
-            problem.log_weight(),
-        ),
+        functions=functions,
+        compilation=compilation_for(problem, kernel, functions),
         find_states=partial(first_states, problem, ladder, kernel, layout, settings.seed),
         store=store.append,
     )
+
+
+def compilation_for(problem: Problem, kernel: Kernel, functions: Functions) -> Compilation:
+    """A compiled problem waits for the compiler in any case; a plain one never does."""
+    needed = (stand_by_to_answer, *functions)
+    if target_for(problem, kernel).is_compiled or when_to_compile() == FIRST:
+        return WaitedFor(needed)
+    return Aside(needed, later=needed_by(kernel.move(problem, INTERPRETED)))
 
 
 def build_machine(

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from types import FrameType
 from typing import Any, NamedTuple, final
 
 from typing_extensions import override
@@ -23,6 +24,7 @@ from aptmc.clock import Clock, WallClock
 from aptmc.compiled import Floats
 from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.session.session import Usage
+from aptmc.session.standing_by import is_answering
 
 
 class WorkerStatus(NamedTuple):
@@ -176,10 +178,12 @@ class Control:
             return
         before: dict[int, Any] = {}
 
-        def stop(number: int, _frame: Any) -> None:
+        def stop(number: int, frame: FrameType | None) -> None:
             was_asked_before = self.stopped is not None
             self.stop(_REASONS[number])
-            if number == signal.SIGINT and (interrupt or was_asked_before):
+            if number != signal.SIGINT or is_answering(frame):
+                return  # an answer is given as a whole, and then the request is heard
+            if interrupt or was_asked_before:
                 raise KeyboardInterrupt
 
         try:

@@ -12,13 +12,13 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable, Generator, Integers, IntegerTable, compiled, ready
+from aptmc.compiled import Floats, FloatTable, Generator, Integers, IntegerTable, compiled
 from aptmc.errors import MoveFailed
 from aptmc.kernels import Kernel
-from aptmc.keys import START, Dial, Key, open_streams, rewind
+from aptmc.keys import START, Dial, Key, open_streams, rewind, rewind_plainly
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import STATUS, Move
-from aptmc.targets import INTERPRETED, Target
+from aptmc.targets import INTERPRETED, Target, at_hand
 
 
 class Order(NamedTuple):
@@ -42,6 +42,11 @@ class Outcome(NamedTuple):
 ComputeAll = Callable[[list[Order]], list[Outcome | None]]
 
 
+def target_for(problem: Problem, kernel: Kernel) -> Target:
+    """How moves are computed: as the problem is, if the kernel can be."""
+    return problem.target if kernel.compiles else INTERPRETED
+
+
 @final
 class Mover:
     """Computes moves of one problem in this process."""
@@ -50,7 +55,7 @@ class Mover:
         self, problem: Problem, kernel: Kernel, seed: int, *, target: Target | None = None
     ) -> None:
         """Prepare to compute: as the problem is, by default, and the kernel can be."""
-        self.target = target or (problem.target if kernel.compiles else INTERPRETED)
+        self.target = target or target_for(problem, kernel)
         self.problem = problem
         self.kernel = kernel
         self.info_length = kernel.info_length
@@ -60,7 +65,7 @@ class Mover:
     @cached_property
     def move(self) -> Callable[..., None]:
         """The move function, compiled when it is first used if the problem is."""
-        return ready(self.kernel.move(self.problem, self.target))
+        return at_hand(self.kernel.move(self.problem, self.target))
 
     def compute(self, order: Order) -> Outcome:
         """The outcome of an order, or MoveFailed with all that is needed to compute it again."""
@@ -69,7 +74,7 @@ class Mover:
         outcome = Outcome(np.empty_like(order.state), np.empty(self.info_length))
         move = self.move
         _, chain, number, purpose = order.key
-        rewind(self.streams.dial, purpose, chain, number)
+        rewind_plainly(self.streams.dial, purpose, chain, number)
         try:
             move(
                 order.level, order.tuning, order.state, self.streams.generator,
@@ -118,7 +123,7 @@ class Mover:
 
     def _fail_again(self, order: Order) -> MoveFailed | None:
         outcome = Outcome(order.state.copy(), np.zeros(self.info_length))
-        move = self.kernel.move(self.problem, INTERPRETED)
+        move = at_hand(self.kernel.move(self.problem, INTERPRETED))
         rng = order.key.generator()
         try:
             move(order.level, order.tuning, order.state, rng, outcome.state, outcome.info)

@@ -25,6 +25,7 @@ from aptmc.problem import Problem
 from aptmc.problem.chain_state import HOLD_TIME, PROCESSOR
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
+from aptmc.session.compilation import Compilation
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 from aptmc.session.standing_by import StandingBy
 
@@ -75,6 +76,7 @@ class Session:
     served: Integers  # of each processor: the pool that it serves
     tuning: FloatTable  # of each rung: the kernel's numbers
     functions: Functions
+    compilation: Compilation  # of the coordinator and these functions
     find_states: Callable[[ComputeAll | None], FloatTable]
     store: Callable[[Record, EventLog], None]  # keeps what is in the buffers
     progress: Progress = field(default_factory=Progress)
@@ -97,7 +99,9 @@ class Session:
     @cached_property
     def coordinator(self) -> StandingBy:
         """The coordinator, ready to be asked."""
-        return StandingBy(self.machine, self.record, self.log, self.streams, self.functions)
+        return StandingBy(
+            self.machine, self.record, self.log, self.streams, self.functions, self.compilation
+        )
 
     def begin(self, compute_all: ComputeAll | None = None) -> None:
         """Give the chains their first states, unless they have them."""
@@ -105,7 +109,7 @@ class Session:
             self.begin_from(self.find_states(compute_all or self.mover.compute_all))
 
     def make_ready(self) -> None:
-        """Have the coordinator compiled: while a clock runs, that would miss deadlines."""
+        """Have the coordinator ready: while a clock runs, that would miss deadlines."""
         _ = self.coordinator
 
     def begin_from(self, states: FloatTable) -> None:

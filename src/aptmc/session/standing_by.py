@@ -2,19 +2,21 @@
 
 To hand functions and a generator of random numbers over to compiled code takes numba a hundred
 times as long as an exchange does. So they are handed over once, to a compiled generator that stands
-by: a request is laid before it, and `next` has it carried out.
+by: a request is laid before it, and `next` has it carried out. As long as it is not compiled, the
+same source answers as plain Python.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, NamedTuple, final
+from types import FrameType
+from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
-from aptmc.compiled import Floats, standing_by, table_of
+from aptmc.compiled import AtFirstUse, Floats, standing_by, table_of
 from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.coordinator.transitions import catch_up, complete, take_next
 from aptmc.exchange.rule import ChoosePairs
@@ -23,7 +25,9 @@ from aptmc.keys import Streams
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import NOBODY, Record
 from aptmc.schedule.base import AfterCompletion, NextDeadline
+from aptmc.session.compilation import Compilation
 from aptmc.session.orders import Outcome
+from aptmc.targets import interpreted
 
 TAKE, CATCH_UP, COMPLETE = 0, 1, 2
 REQUEST = np.dtype([
@@ -76,7 +80,33 @@ def answering(
         yield answer
 
 
-stand_by_to_answer = standing_by(answering)
+stand_by_to_answer: Any = standing_by(answering)
+
+
+def is_in_cache() -> bool:
+    """Whether the compiled coordinator need not be compiled: it is loaded, or was on disk."""
+    return bool(stand_by_to_answer.load())
+
+
+def _interpreted_until_compiled(arguments: Any, compilation: Compilation) -> Iterator[int]:
+    """The same answers; who gives them changes between two requests.
+
+    Nothing has to be handed over, since all that is known stands in the arguments.
+    """
+    plain: Any = [interpreted(one) if isinstance(one, AtFirstUse) else one for one in arguments]
+    answers = interpreted(answering)(*plain)
+    while not compilation.is_done():
+        with np.errstate(all="ignore"):  # compiled code does not warn
+            answer = next(answers)
+        yield answer
+    yield from stand_by_to_answer(*arguments)
+
+
+def is_answering(frame: FrameType | None) -> bool:
+    """Whether an interpreted coordinator is at work at this place, as a signal finds it."""
+    while frame is not None and frame.f_code is not _interpreted_until_compiled.__code__:
+        frame = frame.f_back
+    return frame is not None
 
 
 @final
@@ -90,13 +120,19 @@ class StandingBy:
         log: EventLog,
         streams: Streams,
         functions: Functions,
+        compilation: Compilation,
     ) -> None:
         request = np.zeros(1, REQUEST)
         slots = Slots(request, np.zeros(machine.states.shape[1]), np.zeros(record.totals.shape[1]))
         self._request, self._outcome, self._info = request, slots.outcome, slots.info
         # Compiled code has the addresses of functions, and does not keep functions alive.
         self._functions = functions
-        self._answers = stand_by_to_answer(slots, machine, record, log, streams, *functions)
+        arguments = (slots, machine, record, log, streams, *functions)
+        self._answers: Iterator[int]
+        if compilation.is_done():
+            self._answers = stand_by_to_answer(*arguments)
+        else:
+            self._answers = _interpreted_until_compiled(arguments, compilation)
 
     def take_next(self, pool: int, processor: int, time: float) -> int:
         """As `aptmc.coordinator.transitions.take_next`."""

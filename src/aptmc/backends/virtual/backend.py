@@ -25,7 +25,7 @@ from aptmc.backends.virtual.event_loop import (
 )
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
-from aptmc.compiled import Floats, compiled_like, interpreted, is_compiled, source_of
+from aptmc.compiled import Floats, compiled_like, is_compiled
 from aptmc.errors import (
     AptmcError,
     InputError,
@@ -35,14 +35,13 @@ from aptmc.errors import (
     StoreFailed,
 )
 from aptmc.keys import HOLD
-from aptmc.record.event_log import is_full
 from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.flight import Flight, empty_flight
 from aptmc.session.orders import Outcome
 from aptmc.session.session import Session, Usage, failed_exchange
 from aptmc.session.units import can_queue_ahead
-from aptmc.targets import INTERPRETED, NUMBA
+from aptmc.targets import INTERPRETED, NUMBA, interpreted
 
 SECONDS_BETWEEN_PAUSES = 0.2
 MOST_COMPLETIONS = 1 << 40
@@ -233,13 +232,7 @@ def _plain_loop(session: Session) -> Callable[..., int]:
     ) -> bool:  # fmt: skip
         return coordinator.complete(chain, Outcome(outcome, info), began, ended, time)
 
-    return interpreted(
-        run_until,
-        take_next=take_next,
-        catch_up=catch_up,
-        complete=complete,
-        is_full=source_of(is_full),
-    )
+    return interpreted(run_until, take_next=take_next, catch_up=catch_up, complete=complete)
 
 
 def _leave_half_done(session: Session, flight: Flight) -> None:

@@ -82,7 +82,8 @@ def _form(z: float, family: int, first: float, second: float) -> float:
         return _log_power(z, first) - math.pow(z, second)
     if family == Family.LOGNORMAL:  # exp(-(second * log(z)) ** 2 / 2) / z
         log = math.log(z)
-        return -log - 0.5 * (second * log) ** 2
+        ratio = second * log
+        return -log - 0.5 * (ratio * ratio)
     if family == Family.BETA:  # z ** first * (1 - z) ** second
         upper = 0.0 if second == 0.0 else second * math.log1p(-z)
         return _log_power(z, first) + upper

@@ -29,7 +29,7 @@ from aptmc.problem.prior.make_part import make_part
 from aptmc.problem.prior.part import Part, Tables
 from aptmc.problem.reference import Reference, ReferenceFunctions
 from aptmc.problem.variables import Shape, Variable
-from aptmc.targets import Target
+from aptmc.targets import Target, from_python
 
 
 @final
@@ -236,13 +236,13 @@ class Prior(Reference):
                     if self._tables.are_usual
                     else log_densities.log_any_densities
                 )
-                found = many(rows, *self._tables)
+                found = from_python(many, rows.size)(rows, *self._tables)
             elif self.is_compiled:
                 found = np.array([self._composed.log_density(row) for row in rows])
             else:
                 found = log_density_by_parts(self.parts, self.parametrisation, rows)
             return float(found[0]) if points.ndim == 1 else found.reshape(points.shape[:-1])
-        return log_densities.log_density(points, *self._tables)
+        return from_python(log_densities.log_density)(points, *self._tables)
 
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Floats | FloatTable:
         """One draw, of shape (dimension,), or `size` of them, of shape (size, dimension).
@@ -267,7 +267,7 @@ class Prior(Reference):
         draws = np.empty((1 if size is None else int(size), self.dimension))
         try:
             if self._tables is not None:
-                draw_priors(rng, *self._tables, draws)
+                from_python(draw_priors, draws.size)(rng, *self._tables, draws)
             elif self.is_compiled:
                 for row in draws:
                     self._composed.draw(rng, row)

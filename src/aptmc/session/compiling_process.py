@@ -1,0 +1,137 @@
+"""A process of its own that compiles functions of the library into the cache on disk.
+
+It has a low priority, belongs to nobody (so that nobody has to wait for it) and holds a lock while
+it compiles, so that each cache has one at a time. When the process that asked for it ends, it ends
+after the function that it is at. What it has compiled by then stays on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import final
+
+import numba
+from filelock import BaseFileLock, FileLock, Timeout
+
+from aptmc.compiled import AtFirstUse
+from aptmc.targets.compile_ahead import compile_ahead, found_by_name, name_of
+
+NICENESS = 10
+LOCK = "aptmc-compiling.lock"
+DONE = b"1"
+PATIENCE = 1.0  # seconds, after which one looks whether it is still wanted
+# Before anything is imported, so that the first half ends at once, and leaves no zombie.
+COMMAND = """
+import os, sys
+if os.fork() == 0:
+    from aptmc.session.compiling_process import compile_aside
+    compile_aside(int(sys.argv[1]), sys.argv[2:])
+os._exit(0)
+"""
+
+
+@final
+class CompilingProcess:
+    """A process that compiles, as seen from the one that asked for it."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = frozenset(names)
+        ours, theirs = socket.socketpair()
+        self._socket = ours.detach()  # a number: it is closed when this process ends
+        os.set_blocking(self._socket, False)
+        with theirs:
+            subprocess.run(
+                [sys.executable, "-P", "-c", COMMAND, str(theirs.fileno()), *names],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env=_environment(),
+                start_new_session=True,
+                check=False,
+            )
+        self._has_ended = False
+
+    def has_ended(self) -> bool:
+        """Whether it has done its work, or given up."""
+        if not self._has_ended:
+            try:
+                os.read(self._socket, len(DONE))
+            except BlockingIOError:
+                return False
+            except OSError:
+                pass
+            os.close(self._socket)
+            self._has_ended = True
+        return True
+
+
+def compiling(functions: Iterable[AtFirstUse]) -> CompilingProcess | None:
+    """A process that compiles these functions, or None if this Python cannot start one.
+
+    One that was asked for them before will do, even if it has failed: it would fail again.
+    """
+    names = list(dict.fromkeys(map(name_of, functions)))
+    for process in _STARTED:
+        if process.names.issuperset(names):
+            return process
+    if not sys.executable or not hasattr(os, "fork"):
+        return None
+    try:
+        _STARTED.append(CompilingProcess(names))
+    except OSError:
+        return None
+    return _STARTED[-1]
+
+
+_STARTED: list[CompilingProcess] = []
+
+
+def _environment() -> dict[str, str]:
+    """For a Python that finds the same modules and the same cache as this one."""
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    folder = getattr(numba.config, "CACHE_DIR", "")
+    cache = {"NUMBA_CACHE_DIR": folder} if folder else {}
+    return {**os.environ, **cache, "PYTHONPATH": path}
+
+
+# --- in that process ------------------------------------------------------------------------------
+
+
+def compile_aside(descriptor: int, names: list[str]) -> None:
+    """Compile these functions, and say so to whoever is at the other end of a socket."""
+    with suppress(OSError):
+        os.nice(NICENESS)
+    functions = list(map(found_by_name, names))
+    if all_compiled(functions, still_there(descriptor)):
+        with suppress(OSError):
+            os.write(descriptor, DONE)
+
+
+def still_there(descriptor: int) -> Callable[[], bool]:
+    """A function that says whether somebody is at the other end of a socket."""
+    news = select.poll()
+    news.register(descriptor, select.POLLIN | select.POLLHUP)
+    return lambda: not news.poll(0)
+
+
+def all_compiled(functions: list[AtFirstUse], is_wanted: Callable[[], bool]) -> bool:
+    """Compile as soon as nobody else does, as long as that is wanted; whether all is done."""
+    lock = one_at_a_time(functions)
+    while is_wanted():
+        with suppress(Timeout), lock.acquire(timeout=PATIENCE):
+            return all(is_wanted() for _ in compile_ahead(functions))
+    return False
+
+
+def one_at_a_time(functions: list[AtFirstUse]) -> BaseFileLock:
+    """A lock for those who fill the cache that these functions are kept in."""
+    folder = functions[0].cache_folder.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / LOCK)

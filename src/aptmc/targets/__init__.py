@@ -1,0 +1,15 @@
+"""Targets: functions as machine code, or as plain Python with the same results bit for bit."""
+
+from aptmc.targets.interpreted import at_hand, from_python, interpreted, needed_by
+from aptmc.targets.target import INTERPRETED, NUMBA, Target, target_of
+
+__all__ = [
+    "INTERPRETED",
+    "NUMBA",
+    "Target",
+    "at_hand",
+    "from_python",
+    "interpreted",
+    "needed_by",
+    "target_of",
+]
