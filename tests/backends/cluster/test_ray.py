@@ -7,10 +7,12 @@ import sys
 import pytest
 
 import aptmc
-from tests.backends.process_contract import EngineContract
+from tests.backends.process_contract import BriefEngineContract
 from tests.support.engines import open_to_the_world
 
 ray = pytest.importorskip("ray")
+# To start a cluster takes half a minute of two processors.
+pytestmark = pytest.mark.validation
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -20,7 +22,7 @@ def open_before():
     ray.shutdown()
 
 
-class TestRay(EngineContract):
+class TestRay(BriefEngineContract):
     @staticmethod
     def backend():
         return aptmc.Ray(workers=2, group=1)
