@@ -44,9 +44,11 @@ def use_numba_cache() -> None:
 
 use_numba_cache()
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Where a process that a test starts dies of a signal, its stacks are shown.
+os.environ.setdefault("PYTHONFAULTHANDLER", "1")
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(ROOT / ".cache" / "hypothesis"))
 
-settings.register_profile("aptmc", derandomize=True, deadline=None)
+settings.register_profile("aptmc", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("aptmc")
 
 
