@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check docs validate bench clean
+.PHONY: help demo test check style types examples docs validate bench clean
 
 # Name another Python with `make PYTHON=...`; without that, a newer one is looked for if need be.
 PYTHON ?= python3
@@ -11,6 +11,8 @@ PYTHON ?= python3
 JOBS ?= auto
 # Length of the statistical suites: 1 is the full length.
 SCALE ?= 1
+# Seconds after which one of them is said to hang.
+LIMIT ?= 7200
 # Arguments for the benchmarks, e.g. ARGS=--quick.
 ARGS ?=
 
@@ -20,13 +22,17 @@ INSTALLED := $(VENV)/.installed
 
 # numba's cache on disk does not notice a change in a called module, so every state of the compiled
 # sources has a cache of its own. tests/conftest.py does the same for those who run pytest by hand.
-demo test check validate bench: export NUMBA_CACHE_DIR = \
+demo test examples validate bench: export NUMBA_CACHE_DIR = \
 	$(CURDIR)/.cache/numba/$(shell $(BIN)/python tools/compiled_sources.py 2>/dev/null)
 
 PYTEST := $(BIN)/python -m pytest --quiet
 # loadfile: what one file of tests compiles, one process compiles. Files in their order, in which the
-# long ones do not come last.
-PARALLEL := --numprocesses=$(JOBS) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
+# long ones do not come last. A process that dies is not replaced: it would die of the same test again
+# and again.
+PARALLEL := --numprocesses=$(JOBS) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder \
+	--max-worker-restart=0 -p tests.support.lost_processes
+# The parts of `make check`, the longest first, two at a time; what one prints stays together.
+SIDE_BY_SIDE := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 help:
 	@echo "make demo      see anytime parallel tempering at work on a small example"
@@ -44,20 +50,26 @@ test: $(INSTALLED)
 	$(PYTEST) $(PARALLEL) --ignore=tests/docs
 
 check: $(INSTALLED)
+	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) JOBS=1 SCALE=0.02 LIMIT=300 ARGS=--quick \
+		validate examples bench types style docs
+
+style: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --cache-dir .cache/import-linter
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+examples: $(INSTALLED)
 	$(PYTEST) --doctest-modules src tests/docs
-	$(MAKE) --no-print-directory docs
-	$(MAKE) --no-print-directory validate SCALE=0.02
-	$(MAKE) --no-print-directory bench ARGS=--quick
 
 docs: $(INSTALLED)
 	$(BIN)/mkdocs build --quiet --site-dir build/docs
 
 validate: $(INSTALLED)
-	APTMC_VALIDATION_SCALE=$(SCALE) $(PYTEST) $(PARALLEL) -m validation
+	APTMC_VALIDATION_SCALE=$(SCALE) $(PYTEST) $(PARALLEL) -m validation \
+		--override-ini=faulthandler_timeout=$(LIMIT)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks $(ARGS)

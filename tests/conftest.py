@@ -46,9 +46,11 @@ use_numba_cache()
 # What tests compile is compiled once, and is there when they go on.
 os.environ.setdefault("APTMC_COMPILE", "first")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Where a process that a test starts dies of a signal, its stacks are shown.
+os.environ.setdefault("PYTHONFAULTHANDLER", "1")
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(ROOT / ".cache" / "hypothesis"))
 
-settings.register_profile("aptmc", derandomize=True, deadline=None)
+settings.register_profile("aptmc", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("aptmc")
 
 

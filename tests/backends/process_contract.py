@@ -6,15 +6,24 @@ import threading
 
 import aptmc
 from aptmc.session.control import Control
-from tests.backends.contract import LONG, MOVES, Contract, RaisesInTheEnd, eventually
+from tests.backends.contract import (
+    LONG,
+    MOVES,
+    BriefContract,
+    Contract,
+    RaisesInTheEnd,
+    eventually,
+)
 
 
-class ProcessContract(Contract):
+class BriefProcessContract(BriefContract):
     schedule: aptmc.Anytime | aptmc.Synchronous = aptmc.Anytime(every="1 ms")
     failing_schedule: aptmc.Anytime | aptmc.Synchronous = aptmc.Anytime(
         every="1 ms", exchange=RaisesInTheEnd()
     )
 
+
+class ProcessContract(BriefProcessContract, Contract):
     def run_until_the_budget_ends(self, session):
         """How long workers need to start is not known, so the end comes nearer when they have."""
         control = Control()
@@ -37,7 +46,11 @@ class ProcessContract(Contract):
             watcher.join()
 
 
+class BriefEngineContract(BriefProcessContract):
+    """For workers to whom messages take longer."""
+
+
 class EngineContract(ProcessContract):
-    """Messages take longer, so that deadlines are further apart where moves are to come between."""
+    """Deadlines are further apart where moves are to come between."""
 
     failing_schedule = aptmc.Anytime(every="50 ms", exchange=RaisesInTheEnd())

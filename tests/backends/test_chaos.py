@@ -74,6 +74,7 @@ def test_moves_drawn_afresh_would_be_seen(monkeypatch):
 
 @pytest.mark.validation
 def test_hundreds_of_kills_do_no_harm(validation_scale):
-    kills = max(int(500 * validation_scale), 20)
-    moves = max(int(30_000 * validation_scale), 4000)
+    kills, moves = int(500 * validation_scale), int(30_000 * validation_scale)
+    if kills <= 20:
+        pytest.skip("as many as above")
     assert_unharmed(*run_in_chaos(kills, moves), kills=kills)

@@ -171,11 +171,13 @@ def on_two_workers(schedule, ahead):
     return prepare(costly(8000), schedule(every), levels, steps=16, chains_per_rung=chains, on=on)
 
 
+@pytest.mark.validation
 def test_exchanges_in_real_time_are_not_biased():
     prepared = in_this_process(aptmc.Anytime)
     assert abs(errors_after_exchanges(prepared, 1200)) < MOST_ERRORS
 
 
+@pytest.mark.validation
 def test_exchanging_what_is_in_flight_in_real_time_is_caught():
     prepared = in_this_process(aptmc.Uncorrected)
     assert errors_after_exchanges(prepared, 2200) > MOST_ERRORS

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import aptmc
-from tests.backends.contract import RaisesInTheEnd
-from tests.backends.process_contract import ProcessContract
+from tests.backends.process_contract import BriefProcessContract, ProcessContract
 
 
-class TestOneWorker(ProcessContract):
+class TestOneWorker(BriefProcessContract):
     @staticmethod
     def backend():
         return aptmc.Processes(1, group=1)
@@ -19,11 +18,9 @@ class TestTwoWorkers(ProcessContract):
         return aptmc.Processes(2, group=1)
 
 
-class TestOneSynchronousWorker(TestOneWorker):
+class TestTwoSynchronousWorkers(BriefProcessContract):
     schedule = aptmc.Synchronous(moves=2)
-    failing_schedule = aptmc.Synchronous(exchange=RaisesInTheEnd())
 
-
-class TestTwoSynchronousWorkers(TestTwoWorkers):
-    schedule = aptmc.Synchronous(moves=2)
-    failing_schedule = aptmc.Synchronous(exchange=RaisesInTheEnd())
+    @staticmethod
+    def backend():
+        return aptmc.Processes(2, group=1)

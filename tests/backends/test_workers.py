@@ -206,7 +206,7 @@ def log_density(theta):
     return 0.0
 
 problem = aptmc.Power(log_density, {"x": 0.0})
-report(aptmc.sample(problem, budget="20 s", on=aptmc.Processes(2), progress=False, **settings))
+report(aptmc.sample(problem, budget="12 s", on=aptmc.Processes(2), progress=False, **settings))
 """
 UNTIL_ENOUGH = """
 def log_density(theta):

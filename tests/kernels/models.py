@@ -80,7 +80,7 @@ class Simulator(Model):
         self.plain = aptmc.Abc.early(simulated_distance.py_func, self.prior)
 
     def exact(self, rung: int, number: int, rng: np.random.Generator) -> np.ndarray:
-        theta = self.prior.draw(rng, 100 * number)
+        theta = self.prior.draw(rng, 30 * number)  # within 0.5, one in 13 hits
         away = abs(theta[:, 0] + rng.standard_normal(len(theta)) - 3.0)
         hits = np.flatnonzero(away <= self.ladder.levels[rung])[:number]
         assert hits.size == number

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 import aptmc
 from aptmc.kernels import one_hit, random_walk
 from aptmc.kernels import slice as slice_module
@@ -55,6 +57,7 @@ class TestMixture(KernelContract):
         return self.kernel
 
 
+@pytest.mark.validation  # little that the one above does not show
 class TestMixtureOfMixtures(KernelContract):
     model = DENSITY
     kernel = aptmc.Mixture(TestMixture.kernel, aptmc.RandomWalk(0.5), 0.5, steps=2)

@@ -52,7 +52,8 @@ WITH_DATA = aptmc.Abc(simulate, PRIOR, observed=[OBSERVED], distance=distance, k
 
 def exact_draws(tolerance, number, rng, prior=PRIOR):
     """Pairs of theta and distance from the ABC posterior, by rejection."""
-    theta = prior.draw(rng, 400 * number)[:, 0]
+    # Within 0.3, one draw in 22 hits.
+    theta = prior.draw(rng, 40 * number)[:, 0]
     away = abs(theta + rng.standard_normal(theta.size) - OBSERVED)
     hits = np.flatnonzero(away <= tolerance)[:number]
     assert hits.size == number
@@ -107,12 +108,13 @@ def test_other_ways_to_give_the_simulator(problem):
 
 HALF_LINE = aptmc.Prior(theta=stats.expon(scale=2.0))
 ON_HALF_LINE = aptmc.Abc.early(simulated_distance, HALF_LINE)
+STEPS = 12  # after four, the error below would be seen with some seeds only
 
 
 @pytest.mark.parametrize("truncate", [False, True, (0.0, 60.0)])
 def test_truncated_proposals_are_corrected_for(truncate):
     rng = np.random.default_rng(3)
-    kernel = aptmc.OneHit(3.0, truncate=truncate, steps=4, cap=100)
+    kernel = aptmc.OneHit(3.0, truncate=truncate, steps=STEPS, cap=100)
     after = moved(kernel, ON_HALF_LINE, 1, rng)
     assert in_law(after, 1, rng, HALF_LINE)
 
@@ -121,7 +123,7 @@ def test_forgetting_the_mass_of_truncated_proposals_is_caught(monkeypatch):
     monkeypatch.setattr(proposals, "log_mass", lambda *arguments: 0.0)
     problem = aptmc.Abc.early(simulated_distance.py_func, HALF_LINE)
     rng = np.random.default_rng(3)
-    kernel = aptmc.OneHit(3.0, truncate=True, steps=4, cap=100)
+    kernel = aptmc.OneHit(3.0, truncate=True, steps=STEPS, cap=100)
     assert not in_law(moved(kernel, problem, 1, rng), 1, rng, HALF_LINE)
 
 

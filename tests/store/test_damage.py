@@ -105,8 +105,8 @@ def check_damage(path, sound, cases, seed=1):
     total = noticed = 0
     for file in files(path):
         data = file.read_bytes()
-        for case in range(cases):
-            file.write_bytes(damaged(data, kinds[case % len(kinds)], rng))
+        for _ in range(cases):
+            file.write_bytes(damaged(data, kinds[total % len(kinds)], rng))
             found = read(path)
             if found is not None:
                 assert found[0] == whole, file
@@ -121,8 +121,8 @@ def check_damage(path, sound, cases, seed=1):
 
 
 def test_damage_anywhere_is_an_error_or_harmless(store, sound):
-    total, noticed = check_damage(store, sound, cases=2)
-    assert total == 2 * len(files(store))
+    total, noticed = check_damage(store, sound, cases=1)
+    assert total == len(files(store)) > 20
     assert noticed > total / 2
 
 

@@ -271,4 +271,7 @@ def test_stops_between_which_the_run_is_on_disk(tmp_path):
 
 @pytest.mark.validation
 def test_a_thousand_stops_between_which_the_run_is_on_disk(tmp_path, validation_scale):
-    check_stops_on_disk(tmp_path / "run.zarr", stops=max(int(1_000 * validation_scale), 40))
+    stops = int(1_000 * validation_scale)
+    if stops <= 40:
+        pytest.skip("as many as above")
+    check_stops_on_disk(tmp_path / "run.zarr", stops)

@@ -7,7 +7,7 @@ from functools import cache
 from mpi4py.futures import MPIPoolExecutor
 
 import aptmc
-from tests.backends.process_contract import EngineContract
+from tests.backends.process_contract import BriefEngineContract
 
 
 @cache
@@ -15,7 +15,7 @@ def pool():
     return MPIPoolExecutor()
 
 
-class TestRanks(EngineContract):
+class TestRanks(BriefEngineContract):
     @staticmethod
     def backend():
         return aptmc.Futures(pool(), 2, group=1)

@@ -7,7 +7,7 @@ import pytest
 import aptmc
 from aptmc.backends.cluster.dask_dispatch import DaskDispatch
 from tests.backends.contract import begin, eventually, run_until, same_when_replayed
-from tests.backends.process_contract import EngineContract
+from tests.backends.process_contract import BriefEngineContract
 from tests.support.engines import dask_cluster
 
 dask = pytest.importorskip("dask")
@@ -24,7 +24,7 @@ def _cluster():
     _made.clear()
 
 
-class TestDask(EngineContract):
+class TestDask(BriefEngineContract):
     @staticmethod
     def backend():
         return aptmc.Dask(_made[1], group=1)

@@ -9,8 +9,7 @@ from importlib import import_module
 import pytest
 
 import aptmc
-from tests.backends.contract import RaisesInTheEnd
-from tests.backends.process_contract import EngineContract
+from tests.backends.process_contract import BriefEngineContract, EngineContract
 
 # One for all tests: to start Python and to load libraries takes seconds.
 POOLS = {
@@ -39,18 +38,15 @@ class TestProcessPool(EngineContract):
         return aptmc.Futures(pool("processes"), 2, group=1)
 
 
-class TestProcessPoolAndBarriers(TestProcessPool):
+class TestThreadsAndBarriers(BriefEngineContract):
     schedule = aptmc.Synchronous(moves=2)
-    failing_schedule = aptmc.Synchronous(exchange=RaisesInTheEnd())
 
-
-class TestThreads(EngineContract):
     @staticmethod
     def backend():
         return aptmc.Futures(pool("threads"), 2, group=1)
 
 
-class TestLoky(EngineContract):
+class TestLoky(BriefEngineContract):
     @staticmethod
     def backend():
         pytest.importorskip("loky")

@@ -51,10 +51,9 @@ def ray():
         library.shutdown()
 
 
-@pytest.mark.parametrize(
-    "engine",
-    [process_pool, *(pytest.param(one, marks=pytest.mark.validation) for one in (loky, dask, ray))],
-)
+# Each time Python is started again, with all that it loads; a lost task is tested without that.
+@pytest.mark.validation
+@pytest.mark.parametrize("engine", [process_pool, loky, dask, ray])
 def test_kills_do_no_harm(engine):
     with engine() as on:
         run, killed = run_in_chaos(kills=2, moves=MOVES, on=on)

@@ -63,7 +63,7 @@ def test_the_contract_of_backends():
     with job("-m", "pytest", "-q", "-p", "no:xdist", suite) as running:
         said, _ = running.communicate(timeout=PATIENCE)
     assert running.returncode == 0, said
-    assert "11 passed" in said
+    assert "7 passed" in said
 
 
 @pytest.mark.validation

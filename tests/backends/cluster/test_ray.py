@@ -9,10 +9,12 @@ import pytest
 from scipy import stats
 
 import aptmc
-from tests.backends.process_contract import EngineContract
+from tests.backends.process_contract import BriefEngineContract
 from tests.support.engines import open_to_the_world
 
 ray = pytest.importorskip("ray")
+# To start a cluster takes half a minute of two processors.
+pytestmark = pytest.mark.validation
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -22,7 +24,7 @@ def open_before():
     ray.shutdown()
 
 
-class TestRay(EngineContract):
+class TestRay(BriefEngineContract):
     @staticmethod
     def backend():
         return aptmc.Ray(workers=2, group=1)
