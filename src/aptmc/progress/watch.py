@@ -82,7 +82,7 @@ class Watch:
                 moves=sum(part.completions for part in rounds),
                 levels=() if tuner is None else tuner.found.levels,
                 swap_rates=rounds[-1].swap_rates if rounds else np.empty(0),
-                round=1 if tuner is None else min(tuner.epoch + 1, tuner.count),
+                round=1 if tuner is None else tuner.present,
                 rounds=1 if tuner is None else tuner.count,
                 **common,  # type: ignore[arg-type]
             )

@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, final
 
+import numpy as np
 from typing_extensions import override
 
 from aptmc.clock import Clock, WallClock
 from aptmc.compiled import Floats
 from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.session.session import Usage
+from aptmc.session.start_up import StartUp
 
 
 class WorkerStatus(NamedTuple):
@@ -97,6 +99,7 @@ class Control:
     def __init__(self, clock: Clock | None = None) -> None:
         self.clock = WallClock() if clock is None else clock
         self.called = self.clock.now()  # budgets count from here
+        self.start_up = StartUp(self.clock)
         self.stopped: StopReason | None = None
         self.wake: Callable[[], None] = lambda: None  # a backend that sleeps sets this
         self._requests: SimpleQueue[tuple[Callable[[RunningProcessors], Any], Future[Any]]] = (
@@ -133,10 +136,13 @@ class Control:
         self._duties.append(_Duty(what, period, share, self.clock.now() + period))
         self.due = min(duty.due for duty in self._duties)
 
+    def budget_begins(self) -> None:
+        """What does not count is done."""
+        self.called = self.clock.now()
+
     def serve(self, processors: RunningProcessors) -> None:
         """Carry out what was asked for, and what is due."""
-        if self.clock.now() >= self.due:
-            self._do_duties(processors)
+        self.do_duties(processors)
         while not self._requests.empty():
             try:
                 request, future = self._requests.get_nowait()
@@ -147,7 +153,12 @@ class Control:
             except Exception as error:
                 future.set_exception(error)
 
-    def _do_duties(self, processors: RunningProcessors) -> None:
+    def do_duties(self, processors: RunningProcessors | None = None) -> None:
+        """Do what is due, also before there are any processors to speak of."""
+        if self.clock.now() < self.due:
+            return
+        if processors is None:
+            processors = FixedProcessors(0.0, np.zeros(1))
         for duty in self._duties:
             begun = self.clock.now()
             if begun < duty.due:

@@ -25,8 +25,10 @@ from aptmc.problem import Problem
 from aptmc.problem.chain_state import HOLD_TIME, PROCESSOR
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
+from aptmc.session.first_states import Tell, say_nothing
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 from aptmc.session.standing_by import StandingBy
+from aptmc.session.start_up import Spent
 
 CLOCK = WallClock()
 
@@ -48,6 +50,7 @@ class Usage(NamedTuple):
     failure: RunFailed | None = None
     present: Floats | None = None  # of each processor: how long it was there, if not all the time
     overhead: Overhead = Overhead()
+    start_up: tuple[Spent, ...] = ()  # what came before the first moves of this sitting
 
 
 @dataclass
@@ -75,7 +78,7 @@ class Session:
     served: Integers  # of each processor: the pool that it serves
     tuning: FloatTable  # of each rung: the kernel's numbers
     functions: Functions
-    find_states: Callable[[ComputeAll | None], FloatTable]
+    find_states: Callable[[ComputeAll | None, Tell], FloatTable]
     store: Callable[[Record, EventLog], None]  # keeps what is in the buffers
     progress: Progress = field(default_factory=Progress)
 
@@ -99,10 +102,13 @@ class Session:
         """The coordinator, ready to be asked."""
         return StandingBy(self.machine, self.record, self.log, self.streams, self.functions)
 
-    def begin(self, compute_all: ComputeAll | None = None) -> None:
-        """Give the chains their first states, unless they have them."""
+    def begin(self, compute_all: ComputeAll | None = None, tell: Tell = say_nothing) -> None:
+        """Give the chains their first states, unless they have them.
+
+        :param tell: is told how many have been found
+        """
         if not self.progress.has_states:
-            self.begin_from(self.find_states(compute_all or self.mover.compute_all))
+            self.begin_from(self.find_states(compute_all or self.mover.compute_all, tell))
 
     def make_ready(self) -> None:
         """Have the coordinator compiled: while a clock runs, that would miss deadlines."""
