@@ -102,10 +102,29 @@ class AtFirstUse(CPUDispatcher):
             return
         with global_compiler_lock:  # another thread may be at it
             if not self.signatures:
-                source = self.py_func
-                is_generator = isgeneratorfunction(source)
-                self.compile(_arguments_of(source) if is_generator else signature_of(source))
+                self.compile(self._signature())
                 self.disable_compile()
+
+    def load(self) -> bool:
+        """Load from disk, if it is there; whether it can be called now without compiling it."""
+        if self.signatures:
+            return True
+        with global_compiler_lock:
+            if not self.signatures:
+                cache: Any = self._cache  # type: ignore[attr-defined]
+                found = cache.load_overload(self._signature(), self.targetctx)
+                if found is None:
+                    return False
+                self.targetctx.insert_user_function(
+                    found.entry_point, found.fndesc, [found.library]
+                )
+                self.add_overload(found)
+                self.disable_compile()
+        return True
+
+    def _signature(self) -> Any:
+        source = self.py_func
+        return _arguments_of(source) if isgeneratorfunction(source) else signature_of(source)
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
         self.make_ready()

@@ -98,7 +98,7 @@ def sample(
 def _when_the_budget_begins(on: Backend | None) -> Control:
     """Budgets count from here. What is compiled once on a machine comes before."""
     if on is None or on.is_in_real_time:
-        stand_by_to_answer.make_ready()  # type: ignore[attr-defined]
+        stand_by_to_answer.make_ready()
     return Control()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, NamedTuple, final
+from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +76,12 @@ def answering(
         yield answer
 
 
-stand_by_to_answer = standing_by(answering)
+stand_by_to_answer: Any = standing_by(answering)
+
+
+def is_in_cache() -> bool:
+    """Whether the compiled coordinator need not be compiled: it is loaded, or was on disk."""
+    return bool(stand_by_to_answer.load())
 
 
 @final
@@ -96,7 +101,9 @@ class StandingBy:
         self._request, self._outcome, self._info = request, slots.outcome, slots.info
         # Compiled code has the addresses of functions, and does not keep functions alive.
         self._functions = functions
-        self._answers = stand_by_to_answer(slots, machine, record, log, streams, *functions)
+        self._answers: Iterator[int] = stand_by_to_answer(
+            slots, machine, record, log, streams, *functions
+        )
 
     def take_next(self, pool: int, processor: int, time: float) -> int:
         """As `aptmc.coordinator.transitions.take_next`."""
