@@ -9,7 +9,7 @@ import pytest
 
 import aptmc
 from aptmc.progress import LiveState, View
-from aptmc.sampling import phases
+from aptmc.sampling import announced, phases
 from aptmc.session.control import Control, FixedProcessors, RunningProcessors
 from tests.support import seen
 from tests.support.virtual_workforce import SetClock
@@ -40,7 +40,7 @@ class Album(View):
 @pytest.fixture
 def album(monkeypatch: pytest.MonkeyPatch) -> Album:
     new = Album()
-    monkeypatch.setattr(phases, "choose_view", lambda wanted: new if wanted else None)
+    monkeypatch.setattr(announced, "choose_view", lambda wanted: new if wanted else None)
     monkeypatch.setattr(phases, "SHARE_OF_TIME", math.inf)  # every time that the run looks up
     return new
 

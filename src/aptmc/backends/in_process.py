@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import final
 
 import numpy as np
 from typing_extensions import override
 
-from aptmc.backends.base import Backend, Engine, LoopEngine
+from aptmc.backends.base import Engine, LoopBackend, LoopEngine
 from aptmc.backends.early_here import find_states_here
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import RunFailed, StopReason
@@ -20,7 +18,7 @@ from aptmc.session.start_up import StoppedEarly
 
 
 @final
-class InProcess(Backend):
+class InProcess(LoopBackend):
     """Compute moves one after the other in the caller's process.
 
     A move that is under way when the budget ends is finished, but does not count: what a budget
@@ -42,15 +40,11 @@ class InProcess(Backend):
         if not isinstance(self.clock, WallClock):
             session.begin()
 
-    @contextmanager
     @override
-    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
-        run = partial(self.run, control=control)
-        with control.signals(interrupt=True):
-            if isinstance(self.clock, WallClock):
-                yield WallClockEngine(self, control, budget)
-            else:
-                yield LoopEngine(run, budget)
+    def engine(self, budget: float, control: Control) -> Engine:
+        if isinstance(self.clock, WallClock):
+            return WallClockEngine(self, control, budget)
+        return LoopEngine(partial(self.run, control=control), budget)
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Take, compute, complete, until the budget is spent."""

@@ -12,13 +12,13 @@ import numpy as np
 from aptmc.backends.base import Engine
 from aptmc.clock import time_of_day
 from aptmc.errors import RunFailed, StopReason, StoreFailed
-from aptmc.progress import SHARE_OF_TIME, Watch, choose_view
+from aptmc.progress import SHARE_OF_TIME, Watch
 from aptmc.result.run import Run
 from aptmc.sampling.saved_run import contents, description, tuner_contents
 from aptmc.sampling.sittings import with_earlier
 from aptmc.sampling.status import EVERY, Status, remove_status, write_status
 from aptmc.session.build import build_session
-from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.control import Control, FixedProcessors, RunningProcessors
 from aptmc.session.session import Session, Usage
 from aptmc.session.snapshot import frozen
 from aptmc.session.start_up import Part, Spent
@@ -199,14 +199,12 @@ class Phases:
     @contextmanager
     def _watched(self, control: Control) -> Iterator[list[str]]:
         """Show how it goes on, if that is wanted; the last of the words is shown at the end."""
-        view = choose_view(self.settings.progress)
         words = ["the run failed"]
-        if view is None:
+        if self.watch is None:
             yield words
             return
-        self.watch = Watch(view, control, self.budget, self.settings.on.time_unit)
+        view = self.watch.view
         try:
-            self.watch.begin()
             control.regularly(view.period, self.watch.show, share=SHARE_OF_TIME)
             if self.tuner is not None:
                 self.watch.warm_up(self.tuner)
@@ -239,6 +237,7 @@ class Phases:
 
         with closing(self.store):
             self.save(self.nothing_yet())
+            tell(FixedProcessors(0.0, np.zeros(1)))
             control.regularly(self.settings.save_every, save)
             control.regularly(EVERY, tell, share=SHARE_OF_TIME)
             try:
@@ -256,6 +255,7 @@ class Phases:
             round=None if tuner is None else tuner.present,
             rounds=0 if tuner is None else tuner.count,
             workers=processors.workers(),
+            doing=control.start_up.words,
         )
 
     def save(self, usage: Usage, *, under_way: bool = False) -> None:

@@ -53,7 +53,7 @@ class StartUp:
         # While this process is busy with something that never looks up, a view may tick.
         self.busy: Callable[[], None] = lambda: None
         self.idle: Callable[[], None] = lambda: None
-        self._since = clock.now()
+        self._since = self._begun = clock.now()
         self._seconds: dict[Part, float] = {}
         self._reached: dict[Part, tuple[float | None, str]] = {}
 
@@ -84,6 +84,10 @@ class StartUp:
         finally:
             self.idle()
 
+    def seconds_in_part(self) -> float:
+        """How long the present part has taken since it was last begun."""
+        return self._clock.now() - self._begun
+
     def spent(self) -> tuple[Spent, ...]:
         """What the budget was spent on up to now, in order."""
         self._turn_to(self.part)
@@ -97,5 +101,6 @@ class StartUp:
         now = self._clock.now()
         self._seconds[self.part] = self._seconds.get(self.part, 0.0) + now - self._since
         if part is not self.part:
+            self._begun = now
             self._reached[self.part] = 1.0, ""  # which has come to its end
         self.part, self._since = part, now
