@@ -26,9 +26,13 @@ class Album(View):
         self.begun: list[tuple[float, str]] = []
         self.glances: list[LiveState] = []
         self.last_words: list[str] = []
+        self.told: list[tuple[str, bool]] = []
 
     def begin(self, budget: float, unit: str) -> None:
         self.begun.append((budget, unit))
+
+    def tell(self, words: str, *, is_news: bool) -> None:
+        self.told.append((words, is_news))
 
     def show(self, live: LiveState) -> None:
         self.glances.append(live)

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from types import FrameType
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -23,6 +24,7 @@ from typing_extensions import override
 from aptmc.clock import Clock, WallClock
 from aptmc.compiled import Floats
 from aptmc.errors import InputError, RunFailed, StopReason
+from aptmc.session.interruption import is_unbroken, is_users
 from aptmc.session.session import Usage
 from aptmc.session.start_up import StartUp
 
@@ -179,18 +181,22 @@ class Control:
     def signals(self, *, interrupt: bool = False) -> Iterator[None]:
         """Ctrl-C and a signal to terminate stop the run; a second Ctrl-C raises as usual.
 
-        :param interrupt: the first one raises, too, since it is this process that computes;
-            compiled code may swallow that, so the request to stop is made all the same
+        Not while compiled code may be at work, which comes back soon and would be upset.
+
+        :param interrupt: the first one raises, too, inside a plain function of the user, since it
+            is this process that computes it
         """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
         before: dict[int, Any] = {}
 
-        def stop(number: int, _frame: Any) -> None:
+        def stop(number: int, frame: FrameType | None) -> None:
             was_asked_before = self.stopped is not None
             self.stop(_REASONS[number])
-            if number == signal.SIGINT and (interrupt or was_asked_before):
+            if number != signal.SIGINT or is_unbroken(frame):
+                return
+            if was_asked_before or (interrupt and is_users(frame)):
                 raise KeyboardInterrupt
 
         try:
