@@ -12,7 +12,8 @@ from scipy import stats
 import aptmc
 from aptmc.diagnostics import summarise
 from aptmc.models import normal
-from aptmc.result.advice import Advice, VitalSigns, advise
+from aptmc.result.advice import VitalSigns, advise
+from aptmc.result.one_advice import Advice
 
 GOOD = VitalSigns(
     kind="powers",
@@ -50,7 +51,7 @@ def rates(*values):
         (rates(0.4, 0.09, 0.05), "rungs 1 and 2, 2 and 3 hardly ever swap (5 %", "budget", True),
         (rates(0.8, 0.95, 0.7), "rungs 1 and 2 nearly always swap (95 %", "fewer rungs", False),
         ({"round_trips": 0}, "no state travelled", "longer budget", True),
-        ({"draws": 0, "distinct": 0}, "no draws", "longer budget", True),
+        ({"draws": 0, "distinct": 0}, "spent before the first draws", "longer budget", True),
         ({"distinct": 99}, "hardly moves: 10000 draws hold 99 different", "smaller", True),
         ({"effective_draws": 390.0}, "effective size of 390", "Use a longer budget", False),
         ({"effective_draws": 130.0}, "effective size of 130", "3 times as long", False),
@@ -209,7 +210,7 @@ def test_other_settings_are_described_too():
         ({"budget": 30, "pools": aptmc.Shared(2)}, "no state travelled"),
         ({"budget": 1000}, "effective size"),
         ({"kernel": aptmc.RandomWalk([500.0, 4.0, 8.0, 1.0]), "budget": 400}, "hardly moves"),
-        ({"budget": 0.5}, "no draws"),
+        ({"budget": 0.5}, "spent before the first draws"),
         ({"on": aptmc.VirtualTime(3), "schedule": aptmc.Synchronous()}, "of the time"),
     ],
 )

@@ -91,6 +91,7 @@ class StopReason(Enum):
     """Why a run ended: data, not an exception. The values are the messages."""
 
     BUDGET_SPENT = "the budget was spent"
+    TOO_SHORT = "the budget was spent before the first draws"
     INTERRUPTED = "interrupted from the keyboard"
     TERMINATED = "ended by a signal to terminate"
     STOPPED = "stopped on request"

@@ -223,12 +223,13 @@ def test_a_problem_that_workers_cannot_load_is_refused(monkeypatch):
 
 
 def test_a_budget_too_short_for_workers_to_be_ready_is_said_to_be():
-    with pytest.raises(
-        aptmc.RunFailed, match=r"before the workers were ready.* a longer"
-    ) as caught:
-        begin(budget="10 ms").wait()
-    assert caught.value.run.stopped is StopReason.FAILED
-    assert caught.value.run.completions == 0
+    run = begin(budget="10 ms").wait()
+    assert run.stopped is StopReason.TOO_SHORT
+    assert run.completions == 0
+    (advice,) = run.advice
+    assert advice.problem.startswith("the budget was spent before the first draws: ")
+    assert advice.remedy == "A budget of about 5 s should be enough"
+    assert "tolerance" not in str(run.summary())
 
 
 def test_a_function_that_exits_has_failed():

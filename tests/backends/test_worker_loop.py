@@ -11,6 +11,7 @@ from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.keys import MOVE, PILOT
 from aptmc.session.control import Control
+from aptmc.session.start_up import Part, Spent
 from aptmc.session.units import Units
 from tests.backends.contract import LADDER, make_session
 from tests.support.virtual_workforce import SetClock, VirtualWorkforce
@@ -72,8 +73,36 @@ def test_a_worker_whose_earlier_move_takes_long_is_replaced():
 def test_start_up_that_never_ends_is_start_up_too():
     place = WorkerEngine(lambda order: 1.0, fork_server=20.0, budget=10.0)
     usage = place.run(10.0)
-    assert usage.stopped is StopReason.FAILED
+    assert usage.stopped is StopReason.BUDGET_SPENT
+    assert usage.failure is None
     assert (usage.overhead.startup, usage.elapsed) == (10.0, 0.0)
+    assert usage.present.tolist() == [0.0, 0.0]
+
+
+def test_a_budget_that_ends_among_first_states_says_how_far_they_came():
+    place = WorkerEngine(lambda order: 3.0, fork_server=2.0, budget=10.0)
+    place.control.start_up.tell(Part.WORKERS, "starting 2 workers")
+    usage = place.run(10.0)
+    assert (usage.stopped, usage.elapsed) == (StopReason.BUDGET_SPENT, 0.0)
+    assert place.clock.now() == CALLED + 10.0
+    # Six first states, of which two workers find four in six seconds.
+    assert place.control.start_up.spent()[1:] == (
+        Spent("starting the workers", 2.0),
+        Spent("finding first states", 8.0, 4 / 6, "first states: 4 of 6"),
+    )
+
+
+def test_what_happens_is_told_before_it_does():
+    place = WorkerEngine(lambda order: 3.0, units=units_by_trial)
+    told = []
+    place.control.start_up.hear = lambda part, words: told.append((place.clock.now(), words))
+    place.run(100.0)
+    times, words = zip(*told, strict=True)
+    assert words[:2] == ("first states: 0 of 6", "first states: 2 of 6")
+    assert (times[0], times[1]) == (CALLED, CALLED + 3.0)
+    assert words[-1] == "trying how long moves take"
+    assert times[-1] == CALLED + 9.0
+    assert place.control.start_up.words == ""  # moves count by now
 
 
 # --- work -----------------------------------------------------------------------------------------

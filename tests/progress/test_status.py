@@ -34,7 +34,7 @@ def test_a_run_tells_what_its_workers_do_and_takes_the_note_away(
 
     def tells_all() -> bool:
         told = read_status(store)
-        return told is not None and None not in told.workers[0]
+        return told is not None and bool(told.workers) and None not in told.workers[0]
 
     problem = seen.problem()
     with aptmc.start(problem, budget=PATIENCE, store=store, progress=False, **settings):

@@ -9,7 +9,7 @@ import pytest
 
 import aptmc
 from aptmc.progress import LiveState, View
-from aptmc.sampling import phases
+from aptmc.sampling import announced, phases
 from aptmc.session.control import Control, FixedProcessors, RunningProcessors
 from tests.support import seen
 from tests.support.virtual_workforce import SetClock
@@ -26,9 +26,13 @@ class Album(View):
         self.begun: list[tuple[float, str]] = []
         self.glances: list[LiveState] = []
         self.last_words: list[str] = []
+        self.told: list[tuple[str, bool]] = []
 
     def begin(self, budget: float, unit: str) -> None:
         self.begun.append((budget, unit))
+
+    def tell(self, words: str, *, is_news: bool) -> None:
+        self.told.append((words, is_news))
 
     def show(self, live: LiveState) -> None:
         self.glances.append(live)
@@ -40,7 +44,7 @@ class Album(View):
 @pytest.fixture
 def album(monkeypatch: pytest.MonkeyPatch) -> Album:
     new = Album()
-    monkeypatch.setattr(phases, "choose_view", lambda wanted: new if wanted else None)
+    monkeypatch.setattr(announced, "choose_view", lambda wanted: new if wanted else None)
     monkeypatch.setattr(phases, "SHARE_OF_TIME", math.inf)  # every time that the run looks up
     return new
 

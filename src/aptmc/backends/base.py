@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from typing import final
 
 from typing_extensions import override
@@ -77,8 +76,13 @@ class Backend(ABC):
 class LoopBackend(Backend):
     """A backend that computes in this process and is always ready."""
 
+    @abstractmethod
+    def engine(self, budget: float, control: Control) -> Engine:
+        """Its own loop, once for each phase: `LoopEngine`, where a budget is not by the clock."""
+
+    @final
     @contextmanager
     @override
     def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
         with control.signals(interrupt=True):
-            yield LoopEngine(partial(self.run, control=control), budget)
+            yield self.engine(budget, control)

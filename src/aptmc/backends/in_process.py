@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import final
 
 import numpy as np
+from typing_extensions import override
 
-from aptmc.backends.base import LoopBackend
+from aptmc.backends.base import Engine, LoopBackend, LoopEngine
+from aptmc.backends.early_here import find_states_here
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import RunFailed, StopReason
 from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.session import Overhead, Session, Usage
+from aptmc.session.start_up import StoppedEarly
 
 
 @final
@@ -32,8 +36,15 @@ class InProcess(LoopBackend):
         return "InProcess()"
 
     def check(self, session: Session) -> None:
-        """Find the chains' first states."""
-        session.begin()
+        """By a clock of one's own, first states take no time, as in virtual time."""
+        if not isinstance(self.clock, WallClock):
+            session.begin()
+
+    @override
+    def engine(self, budget: float, control: Control) -> Engine:
+        if isinstance(self.clock, WallClock):
+            return WallClockEngine(self, control, budget)
+        return LoopEngine(partial(self.run, control=control), budget)
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Take, compute, complete, until the budget is spent."""
@@ -81,3 +92,31 @@ class InProcess(LoopBackend):
         by_the_wall = isinstance(self.clock, WallClock)
         overhead = Overhead(exchanges=session.progress.exchange_seconds if by_the_wall else 0.0)
         return Usage(stopped, now - began, np.array([busy]), failure, overhead=overhead)
+
+
+@final
+class WallClockEngine(Engine):
+    """The engine of a process that computes by itself. The budget counts from the call."""
+
+    def __init__(self, backend: InProcess, control: Control, budget: float) -> None:
+        self._backend, self._control = backend, control
+        self._end = control.called + budget
+
+    @override
+    def run(self, session: Session, budget: float) -> Usage:
+        """First states, unless there are some, and then moves, in what is left by then."""
+        control, nothing = self._control, np.zeros(1)
+        try:
+            find_states_here(session, control, self._end)
+        except StoppedEarly:
+            return Usage(control.stopped or StopReason.BUDGET_SPENT, 0.0, nothing)
+        except KeyboardInterrupt:
+            return Usage(StopReason.INTERRUPTED, 0.0, nothing)
+        except RunFailed as failure:
+            return Usage(StopReason.FAILED, 0.0, nothing, failure)
+        control.start_up.over()
+        return self._backend.run(session, min(budget, self.left()), control)
+
+    @override
+    def left(self) -> float:
+        return self._end - self._control.clock.now()

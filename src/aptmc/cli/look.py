@@ -99,6 +99,7 @@ def with_status(live: LiveState, status: Status) -> LiveState:
         round=status.round,
         rounds=status.rounds,
         silence=status.age,
+        doing=status.doing,
     )
     if live.unit == "s":
         return live._replace(elapsed=status.elapsed, budget=status.budget)

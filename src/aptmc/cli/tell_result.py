@@ -6,7 +6,7 @@ import json
 import sys
 from argparse import Namespace
 
-from aptmc.cli.command import GOOD, INTERRUPTED
+from aptmc.cli.command import FAILED, GOOD, INTERRUPTED
 from aptmc.cli.run_as_json import run_as_json
 from aptmc.errors import StopReason
 from aptmc.result.run import Run
@@ -22,4 +22,5 @@ def tell_result(result: Run, options: Namespace) -> int:
         # With --json, programs read the other stream.
         stream = sys.stderr if options.json else sys.stdout
         print(f"the report is {result.report(options.report)}", file=stream)
-    return INTERRUPTED if result.stopped is StopReason.INTERRUPTED else GOOD
+    codes = {StopReason.INTERRUPTED: INTERRUPTED, StopReason.TOO_SHORT: FAILED}
+    return codes.get(result.stopped, GOOD)

@@ -61,6 +61,12 @@ class Problem(ABC):
         return self.__dict__ | {"compiled_moves": {}}
 
     @property
+    def its_function(self) -> str:
+        """The function that is evaluated, as one speaks of it to the user who gave it."""
+        name = "simulator" if self.has_simulator else self.function_name.replace("_", " ")
+        return f"your {name}"
+
+    @property
     def is_compiled(self) -> bool:
         """Whether it is computed by machine code."""
         return self.target.is_compiled

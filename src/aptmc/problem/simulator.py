@@ -50,14 +50,14 @@ class PlainSimulator:
         theta = row[:dimension].copy()
         work = 1.0
         if self.distance is None:
-            result = _call("simulated_distance", self.simulate, theta, rng, tolerance)
+            result = call_checked("simulated_distance", self.simulate, theta, rng, tolerance)
             if self.counts_work:
                 result, work = _distance_and_work(result)
             row[value_column(dimension)] = _number("simulated_distance", result)
             return work
-        simulated = _floats("simulate", _call("simulate", self.simulate, theta, rng))
+        simulated = _floats("simulate", call_checked("simulate", self.simulate, theta, rng))
         if self.summary is not None:
-            simulated = _floats("summary", _call("summary", self.summary, simulated))
+            simulated = _floats("summary", call_checked("summary", self.summary, simulated))
         simulated = np.atleast_1d(simulated)
         assert self.observed is not None
         if simulated.shape != self.observed.shape:
@@ -68,7 +68,7 @@ class PlainSimulator:
         if row.size > kept:
             row[kept:] = simulated.ravel()
         # A copy of the data, so that a function which changes its argument does no harm.
-        away = _call("distance", self.distance, simulated, self.observed.copy())
+        away = call_checked("distance", self.distance, simulated, self.observed.copy())
         row[value_column(dimension)] = _number("distance", away)
         return work
 
@@ -135,7 +135,8 @@ def _as_it_is() -> Callable[..., Any]:
     return njit(lambda data: data)  # type: ignore[no-any-return]
 
 
-def _call(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def call_checked(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function of the user's, and say which it was if it raises."""
     try:
         return function(*arguments)
     except NumbaError as error:

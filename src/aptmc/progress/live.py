@@ -31,6 +31,7 @@ class LiveState(NamedTuple):
     round: int | None  # of the warm-up, from 1; None when it is over
     rounds: int
     silence: float = 0.0  # seconds since there was news of the run, if it is seen from outside
+    doing: str = ""  # on the way to the first draws: what happens now, in words
 
     @property
     def share(self) -> float:

@@ -30,6 +30,13 @@ class LogView(View):
         """Nothing: a log says what there is to say."""
 
     @override
+    def tell(self, words: str, *, is_news: bool) -> None:
+        """Each part of the way once: how far it has come is said by a line now and then."""
+        if is_news:
+            self._has_spoken = True
+            print(f"aptmc: {words}", file=self._stream, flush=True)
+
+    @override
     def show(self, live: LiveState) -> None:
         self._has_spoken = True
         print(one_line(live), file=self._stream, flush=True)
@@ -37,7 +44,7 @@ class LogView(View):
     @override
     def close(self, last_words: str) -> None:
         """Say how it ended, if anything was said before."""
-        if self._has_spoken:
+        if self._has_spoken and last_words:
             print(f"aptmc: {last_words}", file=self._stream, flush=True)
 
 
@@ -47,8 +54,10 @@ def one_line(live: LiveState) -> str:
     parts = [
         f"aptmc: {phase}{duration_text(live.elapsed, live.unit)} of "
         f"{duration_text(live.budget, live.unit)}",
-        f"{live.draws:,} draws",
     ]
+    if live.doing:
+        return ", ".join([*parts, live.doing])
+    parts.append(f"{live.draws:,} draws")
     if not math.isnan(live.effective):
         parts.append(f"{live.effective:,.0f} effective")
     parts.append(f"{live.moves:,} moves")

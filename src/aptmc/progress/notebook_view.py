@@ -29,6 +29,10 @@ class NotebookView(View):
         self._say(f"starting up; the budget is {duration_text(budget, unit)}")
 
     @override
+    def tell(self, words: str, *, is_news: bool) -> None:
+        self._say(words)
+
+    @override
     def show(self, live: LiveState) -> None:
         from io import StringIO
 
@@ -42,7 +46,7 @@ class NotebookView(View):
     @override
     def close(self, last_words: str) -> None:
         """Leave one line in place of the picture."""
-        self._say(f"aptmc: {last_words}")
+        self._say(f"aptmc: {last_words}" if last_words else "")
 
     def _say(self, words: str) -> None:
         self._put(f"<pre>{escape(words)}</pre>")

@@ -44,6 +44,8 @@ def picture(live: LiveState) -> RenderableType:
 
 
 def _numbers(live: LiveState) -> str:
+    if live.doing:
+        return live.doing
     parts = []
     if live.round is not None:
         parts.append(f"warm-up, round {live.round} of {live.rounds}")

@@ -23,6 +23,7 @@ class TerminalView(View):
     """A picture that changes, below what was printed before."""
 
     period = REFRESH
+    ticks = True
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
@@ -38,6 +39,12 @@ class TerminalView(View):
         self._draw(f"starting up; the budget is {duration_text(budget, unit)}")
 
     @override
+    def tell(self, words: str, *, is_news: bool) -> None:
+        from rich.text import Text
+
+        self._draw(Text(words, no_wrap=True, overflow="ellipsis"))
+
+    @override
     def show(self, live: LiveState) -> None:
         self._draw(picture(live))
 
@@ -46,7 +53,8 @@ class TerminalView(View):
         """Leave one line in place of the picture."""
         self._forget_what_was_wrapped()
         self._live.stop()
-        self._console.print(f"aptmc: {last_words}", highlight=False, markup=False)
+        if last_words:
+            self._console.print(f"aptmc: {last_words}", highlight=False, markup=False)
 
     def _draw(self, what: RenderableType) -> None:
         from rich.segment import Segment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import replace
 from typing import final
 
@@ -10,10 +11,12 @@ import numpy as np
 
 from aptmc.progress.live import LiveState, Sketch
 from aptmc.progress.view import View
+from aptmc.progress.words import duration_text
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.session.control import Control, RunningProcessors
 from aptmc.session.session import Session, Usage
+from aptmc.session.start_up import Part
 from aptmc.warmup import Tuner
 
 SHARE_OF_TIME = 0.01  # of the coordinating process
@@ -25,7 +28,10 @@ class Watch:
 
     def __init__(self, view: View, control: Control, budget: float, unit: str) -> None:
         self.view = view
-        self._called, self._clock = control.called, control.clock
+        self._control, self._start_up = control, control.start_up
+        self._told: set[Part] = set()
+        self._enough = threading.Event()
+        self._ticking: threading.Thread | None = None
         self._budget, self._unit = budget, unit
         self._sketch: Sketch | None = None
         self._session: Session | None = None
@@ -54,8 +60,34 @@ class Watch:
         return self._session
 
     def begin(self) -> None:
-        """Show that something is going on: starting processes may take a while."""
+        """Show that something is going on, and listen to what that is."""
         self.view.begin(self._budget, self._unit)
+        self._start_up.hear = self._hear
+        if self.view.ticks:
+            self._start_up.busy, self._start_up.idle = self._begin_to_tick, self._cease_to_tick
+
+    def _hear(self, part: Part, words: str) -> None:
+        self.view.tell(words, is_news=part not in self._told)
+        self._told.add(part)
+
+    def _begin_to_tick(self) -> None:
+        self._enough.clear()
+        self._ticking = threading.Thread(target=self._tick, name="aptmc view", daemon=True)
+        self._ticking.start()
+
+    def _tick(self) -> None:
+        while not self._enough.wait(self.view.period):
+            self.tell_again()
+
+    def tell_again(self) -> None:
+        """Say what has been happening for some time."""
+        seconds = duration_text(self._start_up.seconds_in_part())
+        self.view.tell(f"{self._start_up.words} · {seconds}", is_news=False)
+
+    def _cease_to_tick(self) -> None:
+        self._enough.set()
+        if self._ticking is not None:
+            self._ticking.join()
 
     def show(self, processors: RunningProcessors) -> None:
         """Have the view show the run as it is now."""
@@ -73,6 +105,7 @@ class Watch:
             "unit": self._unit,
             "workers": processors.workers(),
             "utilisation": _utilisation(usage),
+            "doing": self._start_up.words,
         }
         if session is None or tuner is not None:
             rounds = [] if tuner is None else tuner.rounds
@@ -82,7 +115,7 @@ class Watch:
                 moves=sum(part.completions for part in rounds),
                 levels=() if tuner is None else tuner.found.levels,
                 swap_rates=rounds[-1].swap_rates if rounds else np.empty(0),
-                round=1 if tuner is None else min(tuner.epoch + 1, tuner.count),
+                round=1 if tuner is None else tuner.present,
                 rounds=1 if tuner is None else tuner.count,
                 **common,  # type: ignore[arg-type]
             )
@@ -104,7 +137,7 @@ class Watch:
 
     def _elapsed(self, usage: Usage) -> float:
         if self._unit == "s":
-            return self._clock.now() - self._called
+            return self._control.clock.now() - self._control.called
         tuner = self._tuner
         before = self._before if tuner is None else sum(part.elapsed for part in tuner.rounds)
         return before + usage.elapsed

@@ -13,6 +13,10 @@ import numpy as np
 
 from aptmc.compiled import Floats
 from aptmc.diagnostics import Summary
+from aptmc.errors import StopReason
+from aptmc.result.no_draws import no_draws
+from aptmc.result.one_advice import Advice
+from aptmc.session.start_up import Spent
 
 if TYPE_CHECKING:
     from aptmc.result.run import Run
@@ -24,18 +28,6 @@ DISAGREEMENT, STRONG_DISAGREEMENT = 1.05, 1.2  # of chains, by r-hat
 BUSY = 0.8
 MANY_FAILURES = 0.1  # of all simulations
 LONG_START = 1 / 3  # of the budget
-
-
-class Advice(NamedTuple):
-    """A problem in plain words, and what to do about it."""
-
-    problem: str
-    remedy: str
-    serious: bool
-    """Whether the draws should not be relied on before it is solved."""
-
-    def __str__(self) -> str:
-        return f"{'warning' if self.serious else 'hint'}: {self.problem}. {self.remedy}."
 
 
 class VitalSigns(NamedTuple):
@@ -55,10 +47,14 @@ class VitalSigns(NamedTuple):
     failures: int
     started_late: float  # the share of the budget in which no moves counted
     last_rungs: int | None  # in the last round of the warm-up, if it looked for a ladder
+    stopped: StopReason = StopReason.BUDGET_SPENT
+    start_up: tuple[Spent, ...] = ()  # what came before the first moves
 
 
 def advise(signs: VitalSigns) -> list[Advice]:
     """All that is worth saying, serious things first."""
+    if signs.draws == 0:  # there is nothing to judge but why
+        return [no_draws(signs.stopped, signs.start_up)]
     found = [*_about_swaps(signs), *_about_draws(signs), *_about_warmup(signs), *_about_time(signs)]
     return sorted(found, key=lambda advice: not advice.serious)
 
@@ -101,9 +97,6 @@ def _about_swaps(signs: VitalSigns) -> Iterator[Advice]:
 
 def _about_draws(signs: VitalSigns) -> Iterator[Advice]:
     """Why the draws are too few: one reason, the deepest that is known."""
-    if signs.draws == 0:
-        yield Advice("the coldest rung has no draws", "Use a longer budget", serious=True)
-        return
     if signs.r_hat > DISAGREEMENT:
         yield Advice(
             f"chains of the coldest rung, or their halves, do not agree (r-hat {signs.r_hat:.2f})",
@@ -236,6 +229,8 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         failures=run.failures,
         started_late=run.overhead.startup / settings.budget,
         last_rungs=rounds[-1].ladder.rungs if searched else None,
+        stopped=run.stopped,
+        start_up=run.start_up,
     )
 
 

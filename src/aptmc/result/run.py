@@ -26,13 +26,15 @@ from aptmc.keys import Key
 from aptmc.problem.chain_state import ACCEPTED, HOLD_TIME, OWN, WORK
 from aptmc.record.event_log import Events
 from aptmc.record.record import Record
-from aptmc.result.advice import Advice, advise, describe, vital_signs
+from aptmc.result.advice import advise, describe, vital_signs
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
+from aptmc.result.one_advice import Advice
 from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.run_evidence import run_evidence
 from aptmc.result.sources import source_of, values_of
 from aptmc.result.tree import eager_tree, lazy_tree
 from aptmc.session.session import Overhead, Usage
+from aptmc.session.start_up import Spent
 from aptmc.settings import Settings
 from aptmc.store import Draws, Store, joined
 from aptmc.warmup import Round, WarmUp
@@ -95,6 +97,11 @@ class Run:
     def overhead(self) -> Overhead:
         """What the run itself cost: coordinator, exchanges, start-up."""
         return self._usage.overhead
+
+    @property
+    def start_up(self) -> tuple[Spent, ...]:
+        """What came before the first moves of the last call, and how long each part took."""
+        return self._usage.start_up
 
     @property
     def events(self) -> Events:

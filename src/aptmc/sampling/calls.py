@@ -14,14 +14,12 @@ from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Pools
 from aptmc.problem import Problem
 from aptmc.result.run import Run
-from aptmc.sampling.asking import asked_for, check_kind
+from aptmc.sampling.announced import announced, before_the_budget
+from aptmc.sampling.asking import asked_for
 from aptmc.sampling.handle import RunHandle
 from aptmc.sampling.phases import prepare
 from aptmc.sampling.resuming import prepare_to_resume
 from aptmc.schedule import Schedule
-from aptmc.session.control import Control
-from aptmc.session.standing_by import stand_by_to_answer
-from aptmc.targets.when import FIRST, when_to_compile
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -91,20 +89,12 @@ def sample(
     >>> abs(x.mean) < 4 * x.mcse
     True
     """
-    settings, path = asked_for(**locals(), shows_progress=True)
-    control = _when_the_budget_begins(settings.problem, settings.on)
-    return prepare(settings, path).run(control)
-
-
-def _when_the_budget_begins(problem: Problem, on: Backend | None) -> Control:
-    """Budgets count from here. What is compiled once on a machine comes before.
-
-    A plain problem does not wait for that: see `aptmc.session.compilation`.
-    """
-    waits = problem.target.is_compiled or when_to_compile() == FIRST
-    if waits and (on is None or on.is_in_real_time):
-        stand_by_to_answer.make_ready()
-    return Control()
+    asked = locals()
+    with announced(on, budget, progress=progress is None or progress) as call:
+        with before_the_budget(problem, on, call.control):
+            settings, path = asked_for(**asked, shows_progress=True)
+        phases = call.watched(prepare(settings, path))
+    return phases.run(call.control)
 
 
 def _called_like(
@@ -145,9 +135,12 @@ def start(*problem: Problem, **arguments: Any) -> RunHandle:
     """
     asked = signature(sample).bind(*problem, **arguments)
     asked.apply_defaults()
-    settings, path = asked_for(**asked.arguments, shows_progress=False)
-    control = _when_the_budget_begins(settings.problem, settings.on)
-    return RunHandle(prepare(settings, path), control)
+    said = asked.arguments
+    with announced(said["on"], said["budget"], progress=bool(said["progress"])) as call:
+        with before_the_budget(said["problem"], said["on"], call.control):
+            settings, path = asked_for(**said, shows_progress=False)
+        phases = call.watched(prepare(settings, path))
+    return RunHandle(phases, call.control)
 
 
 def resume(
@@ -194,9 +187,11 @@ def resume(
     >>> aptmc.resume(store, problem, budget=50, on=on).elapsed
     150.0
     """
-    check_kind("on", on, Backend | None)
-    control = _when_the_budget_begins(problem, on)
-    prepared = prepare_to_resume(
-        Path(store), problem, budget, on, kernel, schedule, force=force, progress=progress
-    )
-    return prepared.run(control)
+    with announced(on, budget, progress=progress) as call:
+        with before_the_budget(problem, on, call.control):
+            pass
+        prepared = prepare_to_resume(
+            Path(store), problem, budget, on, kernel, schedule, force=force, progress=progress
+        )
+        phases = call.watched(prepared)
+    return phases.run(call.control)

@@ -12,15 +12,16 @@ import numpy as np
 from aptmc.backends.base import Engine
 from aptmc.clock import time_of_day
 from aptmc.errors import RunFailed, StopReason, StoreFailed
-from aptmc.progress import SHARE_OF_TIME, Watch, choose_view
+from aptmc.progress import SHARE_OF_TIME, Watch
 from aptmc.result.run import Run
 from aptmc.sampling.saved_run import contents, description, tuner_contents
 from aptmc.sampling.sittings import with_earlier
 from aptmc.sampling.status import EVERY, Status, remove_status, write_status
 from aptmc.session.build import build_session
-from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.control import Control, FixedProcessors, RunningProcessors
 from aptmc.session.session import Session, Usage
 from aptmc.session.snapshot import frozen
+from aptmc.session.start_up import Part, Spent
 from aptmc.settings import Settings
 from aptmc.store import DiskStore, Draws, MemoryStore, Store
 from aptmc.store.folder import check_new
@@ -71,7 +72,7 @@ class Phases:
             stack.enter_context(self._saved(control))
             engine = stack.enter_context(self.settings.on.open(self.session, self.budget, control))
             try:
-                usage = self.warm_up(engine) or self.sample(engine)
+                usage = self.judged(self.warm_up(engine, control) or self.sample(engine), control)
                 self.session.flush()
                 self.save(usage)
             except StoreFailed as failure:
@@ -81,10 +82,11 @@ class Phases:
 
     # --- the phases ---------------------------------------------------------------------------
 
-    def warm_up(self, engine: Engine) -> Usage | None:
+    def warm_up(self, engine: Engine, control: Control) -> Usage | None:
         """Find the settings that were not given. A usage means that the run ended there."""
         if self.tuner is None:
             return None
+        control.start_up.moves_are = Part.WARMUP
         try:
             warmup = self.tuner.run(engine, self.session, self._after_round)
         except RunFailed as failure:
@@ -94,13 +96,36 @@ class Phases:
         if self.watch is not None:
             self.session = self.watch.follow(self.session)
         self.save(self.nothing_yet())
-        if warmup.stopped is not None:
-            return self.nothing_yet()._replace(stopped=warmup.stopped)
-        return None
+        control.start_up.moves_are = Part.SAMPLING
+        stopped = warmup.stopped
+        if stopped is None and engine.left() <= 0.0:
+            stopped = StopReason.BUDGET_SPENT
+        return None if stopped is None else self.nothing_yet()._replace(stopped=stopped)
 
     def sample(self, engine: Engine) -> Usage:
         """Draws count until the budget is spent."""
         return engine.run(self.session, engine.left())
+
+    def judged(self, usage: Usage, control: Control) -> Usage:
+        """With what came before the first moves, and whether a spent budget was too short."""
+        if not self.settings.on.is_in_real_time:
+            spent: tuple[Spent, ...] = ()
+        else:
+            spent = control.start_up.spent()
+        usage = usage._replace(start_up=spent)
+        if usage.stopped is not StopReason.BUDGET_SPENT or self.has_draws:
+            return usage
+        overhead = usage.overhead
+        if overhead.startup == 0.0:  # of a run that was over before a phase could tell
+            overhead = overhead._replace(startup=sum(part.seconds for part in spent))
+        return usage._replace(stopped=StopReason.TOO_SHORT, overhead=overhead)
+
+    @property
+    def has_draws(self) -> bool:
+        """Whether the coldest rung has draws that count."""
+        session = self.session
+        kept = session.record.seen[session.machine.rung == 0] // self.settings.thin
+        return bool(kept.any()) and session.progress.elapsed > self.settings.warmup
 
     def conclude(self, usage: Usage) -> Run:
         """The result, which a failure carries with it."""
@@ -174,14 +199,12 @@ class Phases:
     @contextmanager
     def _watched(self, control: Control) -> Iterator[list[str]]:
         """Show how it goes on, if that is wanted; the last of the words is shown at the end."""
-        view = choose_view(self.settings.progress)
         words = ["the run failed"]
-        if view is None:
+        if self.watch is None:
             yield words
             return
-        self.watch = Watch(view, control, self.budget, self.settings.on.time_unit)
+        view = self.watch.view
         try:
-            self.watch.begin()
             control.regularly(view.period, self.watch.show, share=SHARE_OF_TIME)
             if self.tuner is not None:
                 self.watch.warm_up(self.tuner)
@@ -214,6 +237,7 @@ class Phases:
 
         with closing(self.store):
             self.save(self.nothing_yet())
+            tell(FixedProcessors(0.0, np.zeros(1)))
             control.regularly(self.settings.save_every, save)
             control.regularly(EVERY, tell, share=SHARE_OF_TIME)
             try:
@@ -228,9 +252,10 @@ class Phases:
             written=time_of_day(),
             elapsed=control.clock.now() - control.called,
             budget=self.budget,
-            round=None if tuner is None else min(tuner.epoch + 1, tuner.count),
+            round=None if tuner is None else tuner.present,
             rounds=0 if tuner is None else tuner.count,
             workers=processors.workers(),
+            doing=control.start_up.words,
         )
 
     def save(self, usage: Usage, *, under_way: bool = False) -> None:

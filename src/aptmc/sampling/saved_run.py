@@ -21,6 +21,7 @@ from aptmc.result.archive import (
 from aptmc.sampling.own_parts import stored_or_own
 from aptmc.session.session import Overhead, Session, Usage
 from aptmc.session.snapshot import Arrays, Snapshot, snapshot
+from aptmc.session.start_up import Spent
 from aptmc.settings import Settings, ToFind
 from aptmc.store import Checkpoint, DiskStore
 from aptmc.warmup import Round, Tuner, WarmUp
@@ -62,6 +63,7 @@ def contents(
             "elapsed": usage.elapsed,
             "stopped": usage.stopped.name,
             "overhead": list(usage.overhead),
+            "start_up": [list(part) for part in usage.start_up],
         },
         "rounds": [_round_to_json(part) for part in ([] if warmup is None else warmup.rounds)],
         "warmed_up": warmup is not None,
@@ -122,6 +124,7 @@ def usage_in(checkpoint: Checkpoint) -> Usage:
         None,
         arrays.get("usage/present"),
         Overhead(*said["overhead"]),
+        tuple(Spent(*part) for part in said.get("start_up", ())),
     )
 
 

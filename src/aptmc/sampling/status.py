@@ -27,6 +27,7 @@ class Status(msgspec.Struct, frozen=True):
     round: int | None  # of the warm-up, from 1; None when it is over
     rounds: int
     workers: list[WorkerStatus]
+    doing: str = ""  # on the way to the first draws: what happens now, in words
 
     @property
     def age(self) -> float:

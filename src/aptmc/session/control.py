@@ -18,13 +18,15 @@ from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any, NamedTuple, final
 
+import numpy as np
 from typing_extensions import override
 
 from aptmc.clock import Clock, WallClock
 from aptmc.compiled import Floats
 from aptmc.errors import InputError, RunFailed, StopReason
+from aptmc.session.interruption import is_unbroken, is_users
 from aptmc.session.session import Usage
-from aptmc.session.standing_by import is_answering
+from aptmc.session.start_up import StartUp
 
 
 class WorkerStatus(NamedTuple):
@@ -99,6 +101,7 @@ class Control:
     def __init__(self, clock: Clock | None = None) -> None:
         self.clock = WallClock() if clock is None else clock
         self.called = self.clock.now()  # budgets count from here
+        self.start_up = StartUp(self.clock)
         self.stopped: StopReason | None = None
         self.wake: Callable[[], None] = lambda: None  # a backend that sleeps sets this
         self._requests: SimpleQueue[tuple[Callable[[RunningProcessors], Any], Future[Any]]] = (
@@ -135,10 +138,13 @@ class Control:
         self._duties.append(_Duty(what, period, share, self.clock.now() + period))
         self.due = min(duty.due for duty in self._duties)
 
+    def budget_begins(self) -> None:
+        """What does not count is done."""
+        self.called = self.clock.now()
+
     def serve(self, processors: RunningProcessors) -> None:
         """Carry out what was asked for, and what is due."""
-        if self.clock.now() >= self.due:
-            self._do_duties(processors)
+        self.do_duties(processors)
         while not self._requests.empty():
             try:
                 request, future = self._requests.get_nowait()
@@ -149,7 +155,12 @@ class Control:
             except Exception as error:
                 future.set_exception(error)
 
-    def _do_duties(self, processors: RunningProcessors) -> None:
+    def do_duties(self, processors: RunningProcessors | None = None) -> None:
+        """Do what is due, also before there are any processors to speak of."""
+        if self.clock.now() < self.due:
+            return
+        if processors is None:
+            processors = FixedProcessors(0.0, np.zeros(1))
         for duty in self._duties:
             begun = self.clock.now()
             if begun < duty.due:
@@ -170,8 +181,10 @@ class Control:
     def signals(self, *, interrupt: bool = False) -> Iterator[None]:
         """Ctrl-C and a signal to terminate stop the run; a second Ctrl-C raises as usual.
 
-        :param interrupt: the first one raises, too, since it is this process that computes;
-            compiled code may swallow that, so the request to stop is made all the same
+        Not while compiled code may be at work, which comes back soon and would be upset.
+
+        :param interrupt: the first one raises, too, inside a plain function of the user, since it
+            is this process that computes it
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -181,9 +194,9 @@ class Control:
         def stop(number: int, frame: FrameType | None) -> None:
             was_asked_before = self.stopped is not None
             self.stop(_REASONS[number])
-            if number != signal.SIGINT or is_answering(frame):
-                return  # an answer is given as a whole, and then the request is heard
-            if interrupt or was_asked_before:
+            if number != signal.SIGINT or is_unbroken(frame):
+                return
+            if was_asked_before or (interrupt and is_users(frame)):
                 raise KeyboardInterrupt
 
         try:

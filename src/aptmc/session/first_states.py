@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import count
 
 import numpy as np
@@ -21,6 +22,17 @@ from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 SCOUTS = 16
 DESCENTS = 10
 
+Tell = Callable[[str, float], None]  # takes words, and the share of all states that is found
+
+
+def say_nothing(words: str, share: float) -> None:
+    """For a search that nobody waits for."""
+
+
+def how_many(found: int, wanted: int) -> str:
+    """What is said of a search without tolerances."""
+    return f"first states: {found} of {wanted}"
+
 
 def first_states(
     problem: Problem,
@@ -29,14 +41,16 @@ def first_states(
     layout: Layout,
     seed: int,
     compute_all: ComputeAll | None = None,
+    tell: Tell = say_nothing,
 ) -> FloatTable:
     """A state for each chain that its rung allows.
 
     :param compute_all: who computes; this process, one move after the other, if nobody is named
+    :param tell: is told how many have been found
     """
     compute_all = compute_all or Mover(problem, kernel, seed).compute_all
     if problem.needs_search:
-        search = _Search(problem, ladder, kernel, seed, compute_all)
+        search = _Search(problem, ladder, kernel, seed, compute_all, tell)
         found = search.states_by_rung(int(layout.rung.min()))
         # Chains of a rung share out what was found for it.
         turns = [iter(states * layout.rung.size) for states in found]
@@ -46,6 +60,8 @@ def first_states(
     states = np.empty((layout.rung.size, problem.width))
     wanting = list(enumerate(layout.rung.tolist()))
     for attempt in count():
+        found_so_far = len(states) - len(wanting)
+        tell(how_many(found_so_far, len(states)), found_so_far / len(states))
         orders = [
             Order(
                 Key(seed, chain, attempt, START), rung, ladder.levels[rung], tuning[rung], nothing
@@ -77,9 +93,10 @@ class _Search:
         kernel: Kernel,
         seed: int,
         compute_all: ComputeAll,
+        tell: Tell,
     ) -> None:
         self.problem, self.ladder, self.seed = problem, ladder, seed
-        self.compute_all = compute_all
+        self.compute_all, self.tell = compute_all, tell
         self.tuning = kernel.search_tuning(problem, ladder)
         self.counted = kernel.places.get("simulations")
         self.value = value_column(problem.dimension)
@@ -107,6 +124,7 @@ class _Search:
             self.tolerance = self.ladder.levels[target]
             arrived: list[Floats] = []
             while len(arrived) < SCOUTS // 2:
+                self.tell_of(len(arrived), target, coldest)
                 if self.simulations > most_simulations:
                     if not arrived:
                         self.missed = min(self.missed, self.tolerance)
@@ -118,6 +136,14 @@ class _Search:
             scouts = [arrived[place % len(arrived)] for place in range(SCOUTS)]
             level, here = self.tolerance, target
         return found
+
+    def tell_of(self, arrived: int, target: int, coldest: int) -> None:
+        """Say how far the scouts have come."""
+        words = f"looking for first states: {arrived} of {SCOUTS}"
+        if self.tolerance < math.inf:
+            words += f" within {self.tolerance:.3g}"
+        done, rungs = self.ladder.rungs - 1 - target, self.ladder.rungs - coldest
+        self.tell(words, (done + 2 * arrived / SCOUTS) / rungs)
 
     def step(self, level: float, rung: int, scouts: list[Floats]) -> None:
         """All scouts that have not yet arrived make a move, with random keys of their own."""

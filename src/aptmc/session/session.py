@@ -26,8 +26,10 @@ from aptmc.problem.chain_state import HOLD_TIME, PROCESSOR
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.session.compilation import Compilation
+from aptmc.session.first_states import Tell, say_nothing
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 from aptmc.session.standing_by import StandingBy
+from aptmc.session.start_up import Spent
 
 CLOCK = WallClock()
 
@@ -49,6 +51,7 @@ class Usage(NamedTuple):
     failure: RunFailed | None = None
     present: Floats | None = None  # of each processor: how long it was there, if not all the time
     overhead: Overhead = Overhead()
+    start_up: tuple[Spent, ...] = ()  # what came before the first moves of this sitting
 
 
 @dataclass
@@ -77,7 +80,7 @@ class Session:
     tuning: FloatTable  # of each rung: the kernel's numbers
     functions: Functions
     compilation: Compilation  # of the coordinator and these functions
-    find_states: Callable[[ComputeAll | None], FloatTable]
+    find_states: Callable[[ComputeAll | None, Tell], FloatTable]
     store: Callable[[Record, EventLog], None]  # keeps what is in the buffers
     progress: Progress = field(default_factory=Progress)
 
@@ -103,10 +106,13 @@ class Session:
             self.machine, self.record, self.log, self.streams, self.functions, self.compilation
         )
 
-    def begin(self, compute_all: ComputeAll | None = None) -> None:
-        """Give the chains their first states, unless they have them."""
+    def begin(self, compute_all: ComputeAll | None = None, tell: Tell = say_nothing) -> None:
+        """Give the chains their first states, unless they have them.
+
+        :param tell: is told how many have been found
+        """
         if not self.progress.has_states:
-            self.begin_from(self.find_states(compute_all or self.mover.compute_all))
+            self.begin_from(self.find_states(compute_all or self.mover.compute_all, tell))
 
     def make_ready(self) -> None:
         """Have the coordinator ready: while a clock runs, that would miss deadlines."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from types import FrameType
 from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
@@ -100,13 +99,6 @@ def _interpreted_until_compiled(arguments: Any, compilation: Compilation) -> Ite
             answer = next(answers)
         yield answer
     yield from stand_by_to_answer(*arguments)
-
-
-def is_answering(frame: FrameType | None) -> bool:
-    """Whether an interpreted coordinator is at work at this place, as a signal finds it."""
-    while frame is not None and frame.f_code is not _interpreted_until_compiled.__code__:
-        frame = frame.f_back
-    return frame is not None
 
 
 @final

@@ -26,7 +26,10 @@ from aptmc.warmup.round_draws import RoundDraws, later_by, settled_or_held, some
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 # What a tuner must know to go on after a round, beside what was found.
-REMEMBERED = ("remembered", "rounds", "epoch", "spent", "plan")
+REMEMBERED = ("remembered", "rounds", "epoch", "spent", "plan", "number", "in_round")
+# A sitting may end in mid-round. The next one goes on with it, unless so much of it was done.
+WHOLE = 0.99
+LEAST_LEFT = 1e-9  # of a warm-up's length: what is less is the rest of a sum
 
 
 @final
@@ -41,7 +44,9 @@ class Tuner:
         self.remembered: list[tuple[float, FloatTable]] = []  # by level: draws of the last round
         self.rounds: list[Round] = []
         self.cold_draws: list[Draws] = []
-        self.epoch = 0  # of the present round
+        self.epoch = 0  # of the present part of a round: each has random keys of its own
+        self.number = 0  # of the present round
+        self.in_round = 0.0  # how long it was run in earlier sittings
         self.spent = 0.0
         self.plan: tuple[float, float] | None = None  # lengths of the warm-up and of what follows
 
@@ -57,18 +62,20 @@ class Tuner:
 
         :param after_round: is given the draws of the coldest rung of each
         """
-        if self.plan is None:
-            left = engine.left()
-            length = SHARE * left if self.to_find.length is None else self.to_find.length
-            self.plan = length, left - length
-        length, sampling = self.plan
+        length, sampling = self.planned(engine.left())
         parts = 2.0 ** np.arange(ROUNDS) / (2.0**ROUNDS - 1.0)
         session: Session | None = first
         stopped = None
-        while self.epoch < ROUNDS:
+        nothing = LEAST_LEFT * length
+        while self.number < ROUNDS:
+            left = engine.left()
+            if left <= nothing:
+                stopped = StopReason.BUDGET_SPENT
+                break
             if session is None:
                 session = self.session()
-            usage = engine.run(session, parts[self.epoch] * length)
+            whole = parts[self.number] * length
+            usage = engine.run(session, min(whole - self.in_round, left))
             session.flush()
             if usage.failure is not None:
                 raise usage.failure
@@ -78,12 +85,27 @@ class Tuner:
             cold_draws = self.learn(session, usage, sampling, self.spent)
             self.cold_draws += cold_draws
             self.spent += usage.elapsed
-            self.epoch += 1
+            self.epoch += int(usage.elapsed > 0.0)
+            self.in_round += usage.elapsed
+            if self.in_round >= WHOLE * whole or engine.left() > nothing:
+                self.number, self.in_round = self.number + 1, 0.0
             after_round(cold_draws)
             session = None
         settings = self.settings
         states = self.states(settings)
         return WarmUp(settings, states, self.rounds, self.cold_draws, stopped, self.epoch + 1)
+
+    def planned(self, left: float) -> tuple[float, float]:
+        """How long the warm-up is to be, and what follows.
+
+        A plan was made in an earlier sitting, perhaps; one of a few seconds makes none for an hour.
+        """
+        if left > 0.0:
+            given = self.to_find.length
+            length = SHARE * left if given is None else given
+            if self.plan is None or (given is None and length > self.plan[0]):
+                self.plan = length, max(left - length, 0.0)
+        return self.plan or (0.0, 0.0)
 
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""
@@ -92,9 +114,16 @@ class Tuner:
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         """Go on after the rounds of another tuner."""
+        # Before rounds could be cut off, each had an epoch of its own.
+        memory = {"number": memory["epoch"], "in_round": 0.0} | dict(memory)
         for name in REMEMBERED:
             setattr(self, name, memory[name])
         self.found.recall(memory)
+
+    @property
+    def present(self) -> int:
+        """Which round is under way, from 1; the last one, when all are over."""
+        return min(self.number + 1, ROUNDS)
 
     @property
     def count(self) -> int:
@@ -144,13 +173,15 @@ class Tuner:
     def learn(self, session: Session, usage: Usage, sampling: float, spent: float) -> list[Draws]:
         """Adapt to what a round has shown; gives its draws on the coldest rung."""
         machine, found, width = session.machine, self.found, self.problem.width
-        if usage.elapsed <= 0.0:
+        if not session.progress.has_states:
             return []
         by_rung: list[list[Draws]] = [[] for _ in found.levels]
         for chain, rung in enumerate(machine.rung.tolist()):
             by_rung[rung].append(self.store.draws(chain, width))
         rows = [settled_or_held(chains, machine, rung) for rung, chains in enumerate(by_rung)]
         self.remembered = list(zip(found.levels, map(some, rows), strict=True))
+        if usage.elapsed <= 0.0:  # first states are worth keeping, too
+            return []
         found.learn_kernel(session, rows)
         found.learn_deadlines(machine, usage)
         rates = found.swap_rates(rows)

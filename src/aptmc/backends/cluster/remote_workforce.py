@@ -80,7 +80,8 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
             while not self._dispatch.is_complete() and control.stopped is None:
                 if self._clock.now() >= limit:
                     break  # with those that are there
-                self.listen(min(limit, self._clock.now() + LOOK_AGAIN))
+                self.listen(min(limit, self._clock.now() + LOOK_AGAIN, control.due))
+                control.do_duties()
         return self._clock.now() < until and control.stopped is None
 
     @override

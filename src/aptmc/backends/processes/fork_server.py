@@ -25,7 +25,15 @@ from typing import NoReturn, final
 
 import cloudpickle
 
-from aptmc.backends.processes.messages import ENDED, NEWS, READY, STARTED, UNUSABLE, receive_message
+from aptmc.backends.processes.messages import (
+    COMPILING,
+    ENDED,
+    NEWS,
+    READY,
+    STARTED,
+    UNUSABLE,
+    receive_message,
+)
 from aptmc.backends.processes.surroundings import (
     can_fork,
     end_group,
@@ -50,7 +58,10 @@ def main(descriptor: int) -> None:
     end_with_parent(signal.SIGTERM)
     try:
         payload = receive_message(parent)
-        mover, wire = unpack(payload)
+        mover, wire = load(payload)
+        if mover.target.is_compiled:
+            parent.sendall(NEWS.pack(COMPILING, 0, 0))
+        compile_move(mover)
     except EOFError:
         return
     except BaseException:
@@ -77,11 +88,21 @@ def worker_main(descriptor: int) -> None:
 
 def unpack(payload: bytes) -> tuple[Mover, Wire]:
     """The problem, compiled, and the way to speak about it."""
+    mover, wire = load(payload)
+    compile_move(mover)
+    return mover, wire
+
+
+def load(payload: bytes) -> tuple[Mover, Wire]:
+    """The problem as it came, and the way to speak about it."""
     problem, kernel, shape = cloudpickle.loads(payload)
-    mover = Mover(problem, kernel, seed=shape[0])
+    return Mover(problem, kernel, seed=shape[0]), Wire(*shape)
+
+
+def compile_move(mover: Mover) -> None:
+    """Compile a move now, if it can be, and not when it is timed."""
     with suppress(Exception):
         _ = mover.move  # what cannot be compiled is reported by the first worker that needs it
-    return mover, Wire(*shape)
 
 
 def pack(mover_parts: tuple[object, object], wire: Wire) -> bytes:

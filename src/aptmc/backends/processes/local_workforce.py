@@ -19,7 +19,7 @@ from typing import final
 from typing_extensions import override
 
 from aptmc.backends.processes.fork_server_link import ForkServerLink
-from aptmc.backends.processes.messages import ENDED, READY, STARTED, UNUSABLE
+from aptmc.backends.processes.messages import COMPILING, ENDED, READY, STARTED, UNUSABLE
 from aptmc.backends.processes.surroundings import end_group
 from aptmc.backends.workers.deaths import Deaths
 from aptmc.backends.workers.wire import Reply, Wire
@@ -29,6 +29,7 @@ from aptmc.errors import InputError
 from aptmc.problem import Problem
 from aptmc.session.control import Control
 from aptmc.session.orders import Order
+from aptmc.session.start_up import Part
 
 LONGEST_WAIT = 3600.0  # seconds; the system refuses to wait for more than some weeks
 
@@ -58,7 +59,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         self._woken, self._waker = socket.socketpair()
         self._waker.setblocking(False)
         self._selector.register(self._woken, selectors.EVENT_READ)
-        self._is_ready = False
+        self._is_ready = self._is_compiling = False
         self._fork_server = self._start_fork_server()
 
     # --- for whoever runs the show ----------------------------------------------------------
@@ -138,7 +139,10 @@ class LocalWorkforce(Workforce[LocalWorker]):
     @override
     def await_ready(self, until: float, control: Control) -> bool:
         while not self._is_ready and self._clock.now() < until and control.stopped is None:
-            self.listen(until)
+            self.listen(min(until, control.due))
+            if self._is_compiling:
+                control.start_up.tell(Part.PROBLEM, f"compiling {self.problem.its_function}")
+            control.do_duties()
         return self._is_ready
 
     @override
@@ -178,7 +182,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
     def _start_fork_server(self) -> ForkServerLink:
         link = ForkServerLink(self._payload)
         self._selector.register(link.socket, selectors.EVENT_READ)
-        self._is_ready = False
+        self._is_ready = self._is_compiling = False
         return link
 
     def _hear_fork_server(self) -> None:
@@ -187,7 +191,9 @@ class LocalWorkforce(Workforce[LocalWorker]):
         except (EOFError, OSError):
             self._replace_fork_server()
             return
-        if kind == READY:
+        if kind == COMPILING:
+            self._is_compiling = True
+        elif kind == READY:
             self._is_ready = True
         elif kind == UNUSABLE:
             last = text.strip().splitlines()[-1]

@@ -7,7 +7,7 @@ import struct
 
 # What the fork server says: a letter and two numbers.
 NEWS = struct.Struct("<cqq")
-READY, UNUSABLE, STARTED, ENDED = b"R", b"U", b"S", b"E"
+COMPILING, READY, UNUSABLE, STARTED, ENDED = b"C", b"R", b"U", b"S", b"E"
 
 
 def send_message(to: socket.socket, message: bytes) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from typing_extensions import override
 
-from aptmc.backends.base import LoopBackend
+from aptmc.backends.base import Engine, LoopBackend, LoopEngine
 from aptmc.backends.virtual.event_loop import (
     A_HOLD_TIME,
     AN_EXCHANGE,
@@ -108,6 +109,10 @@ class VirtualTime(LoopBackend):
         session.begin()
         for chain in range(session.machine.rung.size):
             self._try_hold(session, chain)
+
+    @override
+    def engine(self, budget: float, control: Control) -> Engine:
+        return LoopEngine(partial(self.run, control=control), budget)
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Simulate until the virtual time of the budget."""

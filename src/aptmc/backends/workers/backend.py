@@ -21,6 +21,7 @@ from aptmc.backends.workers.workforce import Workforce
 from aptmc.errors import InputError
 from aptmc.session.control import Control
 from aptmc.session.session import Session, Usage
+from aptmc.session.start_up import Part
 from aptmc.session.units import Units
 
 
@@ -83,6 +84,9 @@ class WorkforceBackend(Backend):
     @override
     def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
         """Start a workforce, which serves all phases of a run."""
+        count = self.processors
+        workers = "1 worker" if count == 1 else f"{count} workers"
+        control.start_up.tell(Part.WORKERS, f"starting {workers}")
         workforce = self.workforce(session)
         with control.signals(), closing(workforce):
             control.wake = workforce.wake

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, final
 
 from aptmc.backends.workers.wire import Reply
 from aptmc.backends.workers.workforce import Workforce
-from aptmc.errors import RunFailed
 from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.first_states import how_many
 from aptmc.session.orders import Order, Outcome
+from aptmc.session.session import Session
+from aptmc.session.start_up import Part, StoppedEarly
 
 # A move that takes this many times longer than others did is given up. It does not count, so that
 # this is no bias; but a simulation that hangs must not spend the budget.
 PATIENCE = 20.0
 LEAST_PATIENCE = 0.01  # of the budget
-
-
-class StoppedEarly(Exception):
-    """A request to stop came before the first move."""
 
 
 @final
@@ -42,6 +41,18 @@ class EarlyMoves:
         self._workforce, self._control, self._processors = workforce, control, processors
         self._count, self._budget, self._until = count, budget, until
         self._finished, self._seconds = 0, 0.0
+        self._count_up: Callable[[int, int], None] | None = None  # is told how many are done
+
+    def find_states(self, session: Session) -> None:
+        """Give the chains of a session first states, and say how far one is."""
+
+        def tell(words: str, share: float) -> None:
+            self._control.start_up.tell(Part.STATES, words, share)
+
+        if not session.problem.needs_search:  # which counts for itself
+            self._count_up = lambda done, wanted: tell(how_many(done, wanted), done / wanted)
+        session.begin(self.compute_all, tell)
+        self._count_up = None
 
     def compute_all(self, orders: list[Order]) -> list[Outcome | None]:
         """Compute orders in parallel. None stands for one that was given up."""
@@ -68,15 +79,12 @@ class EarlyMoves:
                 if reply.failure is None:
                     self._finished += 1
                     self._seconds += reply.ended - reply.began
+            if self._count_up is not None:
+                self._count_up(len(replies), len(orders))
             control.serve(self._processors)
-            if control.stopped is not None:
-                raise StoppedEarly
             now = control.clock.now()
-            if now >= self._until:
-                raise RunFailed(
-                    "the budget was spent before the chains had their first states: use a "
-                    "longer budget, or larger tolerances at the hot end"
-                )
+            if control.stopped is not None or now >= self._until:
+                raise StoppedEarly
             for worker in list(workforce.workers.values()):
                 if worker.orders and now >= worker.since + patience:
                     replies[places[worker.orders[0].key]] = None

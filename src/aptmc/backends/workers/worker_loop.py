@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from aptmc.backends.workers.early_moves import EarlyMoves, StoppedEarly
+from aptmc.backends.workers.early_moves import EarlyMoves
 from aptmc.backends.workers.pick_up import PickUp
 from aptmc.backends.workers.trials import ComputeTimed
 from aptmc.backends.workers.wire import Reply
@@ -19,6 +19,7 @@ from aptmc.kernels.base import STEPS
 from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, RunningProcessors, WorkerStatus
 from aptmc.session.session import Overhead, Session, Usage
+from aptmc.session.start_up import Part, StoppedEarly
 from aptmc.session.units import Units
 
 # For moves of an earlier phase to end: a share of what is left of the budget, and seconds.
@@ -67,10 +68,9 @@ class WorkerLoop(RunningProcessors):
         """Start up, then keep all workers busy until the end; gives how they were used."""
         stopped, failure = StopReason.BUDGET_SPENT, None
         try:
-            self.start_up()
-            if self.control.stopped is None:
+            if self.start_up():
                 self.begin()
-            if self.control.stopped is None:
+            if self.has_begun:
                 self.keep_busy()
             stopped = self.control.stopped or stopped
         except RunFailed as error:
@@ -89,16 +89,10 @@ class WorkerLoop(RunningProcessors):
         self.session.progress.elapsed += usage.elapsed
         return usage
 
-    def start_up(self) -> None:
-        """Processes, first states, units of work. A request to stop ends it early."""
+    def start_up(self) -> bool:
+        """Processes, first states, units of work; False if there is no time for all of it."""
         if not self.workforce.await_ready(self.until, self.control):
-            if self.control.stopped is not None:
-                return
-            raise RunFailed(
-                "the budget was spent before the workers were ready: starting Python and "
-                "compiling the problem takes several seconds; use a longer budget, or "
-                "on=aptmc.InProcess()"
-            )
+            return False
         self.end_earlier_moves()
         for processor in range(self.session.processors):
             if processor not in self.workforce.workers:
@@ -109,18 +103,20 @@ class WorkerLoop(RunningProcessors):
         )
         self.session.make_ready()
         try:
-            self.session.begin(early.compute_all)
+            early.find_states(self.session)
             # A move that is issued again is the same move, so units stay as they were.
             progress = self.session.progress
             if progress.units is None:
+                self.control.start_up.tell(Part.TRIALS, "trying how long moves take")
                 progress.units = self.choose_units(early.compute_timed)
         except StoppedEarly:
-            return
+            return False
         self.session.tuning[:, STEPS] = progress.units.steps
         movers = int(self.session.machine.is_mover.sum())
         # Workers may have been added meanwhile.
         fits = (movers - 1) // len(self.workforce.workers) - 1
         self.ahead = max(min(progress.units.ahead, fits), 0)
+        return True
 
     def end_earlier_moves(self) -> None:
         """Free the workers of what belongs to an earlier phase.
@@ -146,6 +142,7 @@ class WorkerLoop(RunningProcessors):
         if self.control.stopped is not None:
             return
         self.has_begun = True
+        self.control.start_up.over()
         self.began = self.clock.now()
         self.until = min(self.until, self.began + self.budget)
         self.offset = self.session.progress.elapsed - self.began
@@ -265,7 +262,8 @@ class WorkerLoop(RunningProcessors):
             for processor, worker in self.workforce.workers.items():
                 if not worker.is_idle:
                     busy[processor] += max(now - max(worker.since, self.began), 0.0)
-        present = np.maximum(np.minimum(self.left, now) - np.maximum(self.arrived, self.began), 0.0)
+        here_since = np.maximum(self.arrived if self.has_begun else now, self.began)
+        present = np.maximum(np.minimum(self.left, now) - here_since, 0.0)
         overhead = Overhead(
             coordinator=max(elapsed - self.workforce.waited, 0.0),
             exchanges=self.session.progress.exchange_seconds,

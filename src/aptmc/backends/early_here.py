@@ -1,0 +1,55 @@
+"""First states, found in this process, one after the other."""
+
+from __future__ import annotations
+
+from typing import final
+
+from aptmc.session.control import Control
+from aptmc.session.first_states import Tell, how_many
+from aptmc.session.orders import Order, Outcome
+from aptmc.session.session import Session
+from aptmc.session.start_up import Part, StoppedEarly
+
+
+def find_states_here(session: Session, control: Control, until: float) -> None:
+    """Give the chains of a session first states, and say how far one is.
+
+    StoppedEarly if the budget ends before, by the clock, or a request to stop comes.
+    """
+
+    def tell(words: str, share: float) -> None:
+        control.start_up.tell(Part.STATES, words, share)
+
+    if session.problem.is_compiled:
+        words = f"compiling {session.problem.its_function}"
+        with control.start_up.without_looking_up(Part.PROBLEM, words):
+            _ = session.mover.move
+    session.begin(_EarlyHere(session, control, until, tell).compute_all, tell)
+    session.make_ready()
+
+
+@final
+class _EarlyHere:
+    """Computes orders as long as there is time."""
+
+    def __init__(self, session: Session, control: Control, until: float, tell: Tell) -> None:
+        self._mover, self._control, self._until = session.mover, control, until
+        self._tell = None if session.problem.needs_search else tell
+
+    def compute_all(self, orders: list[Order]) -> list[Outcome | None]:
+        """Compiled moves by one call; between others one looks up."""
+        if self._mover.target.is_compiled and len(orders) > 1:
+            self._look_up(0, len(orders))
+            return self._mover.compute_all(orders)
+        outcomes: list[Outcome | None] = []
+        for order in orders:
+            self._look_up(len(outcomes), len(orders))
+            outcomes.append(self._mover.compute(order))
+        return outcomes
+
+    def _look_up(self, done: int, wanted: int) -> None:
+        if self._tell is not None:
+            self._tell(how_many(done, wanted), done / wanted)
+        self._control.do_duties()
+        if self._control.stopped is not None or self._control.clock.now() >= self._until:
+            raise StoppedEarly

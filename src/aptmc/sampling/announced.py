@@ -1,0 +1,74 @@
+"""From the moment of the call: a control, and a view that says what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import final
+
+from aptmc.backends import Backend
+from aptmc.clock import duration
+from aptmc.problem import Problem
+from aptmc.progress import Watch, choose_view
+from aptmc.sampling.asking import check_kind
+from aptmc.sampling.phases import Phases
+from aptmc.session.control import Control
+from aptmc.session.standing_by import is_in_cache, stand_by_to_answer
+from aptmc.session.start_up import Part
+from aptmc.targets.when import FIRST, when_to_compile
+
+COMPILING = "compiling the sampler, once on this machine (about 20 s)"
+
+
+@final
+@dataclass(frozen=True)
+class Call:
+    """A call that was made, and whoever watches."""
+
+    control: Control
+    watch: Watch | None
+
+    def watched(self, phases: Phases) -> Phases:
+        """A run that is ready, which shows itself from now on and closes the view at its end."""
+        phases.watch = self.watch
+        return phases
+
+
+@contextmanager
+def announced(on: Backend | None, budget: float | str, *, progress: bool) -> Iterator[Call]:
+    """Have a view before anything slow is done. What fails in this block leaves no trace of it.
+
+    :param on: who computes; None: who did before, by the clock
+    """
+    check_kind("on", on, Backend | None)
+    seconds = duration(budget)
+    control = Control()
+    view = choose_view(progress)
+    if view is None:
+        yield Call(control, None)
+        return
+    watch = Watch(view, control, seconds, "s" if on is None else on.time_unit)
+    try:
+        watch.begin()
+        yield Call(control, watch)
+    except BaseException:
+        view.close("")
+        raise
+
+
+@contextmanager
+def before_the_budget(problem: object, on: Backend | None, control: Control) -> Iterator[None]:
+    """What does not count: this block, and what is compiled once on a machine.
+
+    A plain problem does not wait for that: see `aptmc.session.compilation`.
+    """
+    is_plain = isinstance(problem, Problem) and not problem.target.is_compiled
+    waits = not is_plain or when_to_compile() == FIRST
+    if waits and (on is None or on.is_in_real_time) and not is_in_cache():
+        with control.start_up.without_looking_up(Part.SAMPLER, COMPILING):
+            yield  # which compiles some of it, too, but first sees whether all is well
+            stand_by_to_answer.make_ready()
+    else:
+        yield
+    control.budget_begins()
