@@ -43,7 +43,7 @@ def lotka_volterra() -> tuple[Any, dict[str, Any]]:
 
     problem = aptmc.Abc.early(model.simulated_distance, model.prior_uniform())
     return problem, {
-        "ladder": aptmc.Ladder.tolerances([3.0, 6.0, 12.0]),
+        "ladder": aptmc.Ladder.tolerances([3.0, 4.5, 6.0, 9.0, 12.0]),
         "kernel": aptmc.OneHit(0.5),
         "schedule": aptmc.Anytime(every="20 ms"),
     }
