@@ -20,7 +20,11 @@ from aptmc.cli.command import FAILED, GOOD
 from aptmc.cli.tell_result import tell_result
 from aptmc.errors import StopReason
 from aptmc.result.no_draws import enough, no_draws
+from aptmc.sampling import announced
 from aptmc.session.control import Control
+from aptmc.session.early_outcomes import EarlyOutcomes
+from aptmc.session.first_states import first_states
+from aptmc.session.orders import Mover
 from aptmc.session.session import Usage
 from aptmc.session.start_up import Part, Spent, StartUp, StoppedEarly
 from aptmc.settings import ToFind
@@ -277,3 +281,112 @@ def test_first_states_are_kept_if_there_was_no_time_for_more() -> None:
     assert again.progress.has_states
     rows = {tuple(row) for row in session.machine.states}
     assert {tuple(row) for row in again.machine.states} <= rows
+
+
+# --- first states, in sittings --------------------------------------------------------------------
+
+
+def simulated_distance(theta, rng, tolerance):
+    return abs(theta[0] + rng.standard_normal())
+
+
+SCOUTED = aptmc.Abc.early(simulated_distance, aptmc.Prior(x=stats.norm(0, 30)))
+TOLERANCES = aptmc.Ladder.tolerances([0.5, 3.0, 20.0])
+KERNEL = aptmc.OneHit(5.0)
+
+
+def scouted(early: EarlyOutcomes, most: int | None = None) -> tuple[np.ndarray | None, int]:
+    """First states, and how many moves they took here; None if `most` were not enough."""
+    mover, count = Mover(SCOUTED, KERNEL, 1), 0
+
+    def compute_all(orders):
+        nonlocal count
+        outcomes = []
+        for order in orders:
+            if count == most:
+                raise StoppedEarly(list(zip(orders, outcomes, strict=False)))
+            count += 1
+            outcomes.append(mover.compute(order))
+        return outcomes
+
+    layout = aptmc.Shared().layout(TOLERANCES, 1)
+    try:
+        compute = early.remembering(compute_all)
+        return first_states(SCOUTED, TOLERANCES, KERNEL, layout, 1, compute), count
+    except StoppedEarly:
+        return None, count
+
+
+def test_scouts_go_on_from_where_an_earlier_sitting_left_them() -> None:
+    expected, moves = scouted(EarlyOutcomes())
+    early, counted, sittings = EarlyOutcomes(), 0, 0
+    states = None
+    while states is None:
+        states, count = scouted(early, most=7)  # less than one move of each
+        counted, sittings = counted + count, sittings + 1
+        arrays, early = early.arrays(), EarlyOutcomes()
+        early.recall(arrays, seed=1)
+    assert (states == expected).all()
+    assert counted == moves  # none of them twice
+    assert sittings > 3
+
+
+def test_what_was_found_for_other_settings_is_not_taken() -> None:
+    early = EarlyOutcomes()
+    scouted(early, most=20)
+    other = EarlyOutcomes()
+    other.recall(early.arrays(), seed=2)
+    _, moves = scouted(other)
+    assert moves == scouted(EarlyOutcomes())[1]
+    arrays = early.arrays()
+    arrays["early/tuning"] = arrays["early/tuning"] + 1.0
+    other = EarlyOutcomes()
+    other.recall(arrays, seed=1)
+    assert scouted(other)[1] == moves
+
+
+@pytest.mark.parametrize("kernel", ["auto", KERNEL], ids=["warm-up", "all given"])
+def test_a_stored_run_keeps_what_its_scouts_have_found(kernel, tmp_path, monkeypatch) -> None:
+    """By the clock, in this process; each sitting has time for so many simulations."""
+    path, calls = tmp_path / "run.zarr", []
+    controls = []
+
+    def simulate(theta, rng, tolerance):
+        calls.append(theta[0])
+        if len(calls) % 50 == 0:
+            controls[-1].stop(StopReason.BUDGET_SPENT)
+        return simulated_distance(theta, rng, tolerance)
+
+    make = announced.Control
+
+    def noted():
+        controls.append(make())
+        return controls[-1]
+
+    monkeypatch.setattr(announced, "Control", noted)
+    problem = aptmc.Abc.early(simulate, SCOUTED.prior)
+    settings = {
+        "ladder": TOLERANCES,
+        "kernel": kernel,
+        "schedule": aptmc.Anytime(every=1.0),
+        "on": aptmc.InProcess(),
+        "seed": 1,
+        "progress": False,
+    }
+    run = aptmc.sample(problem, budget="1 h", store=path, **settings)
+    assert run.stopped is StopReason.TOO_SHORT
+    assert "first states: " not in str(run.summary())
+    assert "of 16 within" in str(run.summary())
+    # How many simulations a search takes that nobody stops.
+    before = len(calls)
+    kernel, layout = run.settings.kernel, run.settings.layout()
+    first_states(problem, TOLERANCES, kernel, layout, 1)
+    whole = len(calls) - before
+    del calls[before:]
+    sittings = 1
+    while controls[-1].start_up.words != "":
+        aptmc.resume(path, problem, budget="1 h", on=settings["on"], progress=False, force=True)
+        sittings += 1
+        assert sittings < 60
+    assert sittings > 2
+    assert whole <= len(calls) <= whole + 50  # and moves of the last sitting

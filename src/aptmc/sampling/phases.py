@@ -163,7 +163,9 @@ class Phases:
     def _adopt(self, warmup: WarmUp) -> None:
         """Make ready to sample with what a warm-up has found; none of its draws is kept here."""
         self.warmup, self.settings = warmup, warmup.settings.frozen()
+        early = self.session.progress.early
         self.session = build_session(self.settings, self.store, epoch=warmup.epoch)
+        self.session.progress.early = early
         if not np.isnan(warmup.states).any():
             self.session.begin_from(warmup.states)
 
@@ -235,6 +237,8 @@ class Phases:
             if not self.is_warming_up:  # which is saved after each round
                 self.session.flush()
                 self.save(processors.usage(), under_way=True)
+            elif not self.session.progress.has_states:
+                self.save(self.nothing_yet(), under_way=True)
 
         def tell(processors: RunningProcessors) -> None:
             write_status(place, self.status(processors, control))
