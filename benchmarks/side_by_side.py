@@ -64,8 +64,9 @@ for attempt in range(20):
         run({budget})  # until all is compiled
         start = time.process_time()
         result = run({budget} + 4.0)
-        break
-    except aptmc.RunFailed:  # the budget was spent before there were draws
+        if result.completions > 0:
+            break
+    except aptmc.RunFailed:  # the budget was spent before there were draws, in earlier versions
         pass
 print(result.completions / (time.process_time() - start))
 """
@@ -75,9 +76,18 @@ import resource, tempfile, os
 os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp()
 import aptmc
 from scipy import stats
+
+calls = []
+
+def log_likelihood(theta):
+    calls.append(theta)
+    if len(calls) == 500:
+        raise KeyboardInterrupt
+    return -theta[0] ** 2
+
 aptmc.sample(
-    aptmc.Tempered(lambda theta: -theta[0] ** 2, aptmc.Prior(x=stats.uniform(-20, 40))),
-    budget=0.1, ladder=aptmc.Ladder.powers(4), kernel=aptmc.RandomWalk(1.0),
+    aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.uniform(-20, 40))),
+    budget=600.0, ladder=aptmc.Ladder.powers(4), kernel=aptmc.RandomWalk(1.0),
     schedule=aptmc.Anytime(every=0.005), on=aptmc.InProcess(), progress=False, seed=1,
 )
 used = resource.getrusage(resource.RUSAGE_SELF)

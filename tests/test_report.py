@@ -160,9 +160,11 @@ def test_words_of_the_user_are_words(tmp_path: Path) -> None:
     assert "<b>bold<" in page.text
 
 
-def test_a_run_without_draws_has_nothing_to_report() -> None:
-    with pytest.raises(aptmc.InputError, match="nothing to report yet: the run has no draws"):
-        report(seen.sample(budget=0.001))
+def test_a_run_without_draws_has_its_settings_and_advice_to_report() -> None:
+    page = Page(report(seen.sample(budget=0.001)))
+    assert "the budget was spent before the first draws. Use a longer budget." in page.text
+    assert "seed" in page.text
+    assert "img" not in page.tags
 
 
 # --- in a browser -------------------------------------------------------------------------------

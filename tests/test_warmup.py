@@ -307,6 +307,7 @@ def test_a_scale_that_never_freezes_and_looks_at_the_state_is_caught():
 # --- deadlines ------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("found")  # so that it is compiled by now
 def test_deadlines_cost_no_more_than_a_small_share_of_the_time():
     """In real time, of a problem whose sweeps take hardly longer than an exchange."""
     run = aptmc.sample(MODES, budget=2.0, on=aptmc.InProcess(), seed=1)

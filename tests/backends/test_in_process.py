@@ -41,7 +41,7 @@ def test_a_move_that_outlasts_the_budget_does_not_count():
 def test_sampling_by_the_wall_clock_spends_the_budget():
     run = aptmc.sample(
         aptmc.Power(lambda theta: -0.5 * theta[0] ** 2, {"x": 0.0}),
-        budget="50 ms",
+        budget="2 s",  # of which start-up takes the most on a busy machine
         ladder=aptmc.Ladder.powers(4),
         kernel=aptmc.RandomWalk(1.0),
         schedule=aptmc.Anytime(every="1 ms"),
@@ -49,5 +49,5 @@ def test_sampling_by_the_wall_clock_spends_the_budget():
         seed=1,
     )
     assert run.stopped is aptmc.StopReason.BUDGET_SPENT
-    assert 0.0 < run.elapsed <= 0.05
+    assert 0.0 < run.elapsed <= 2.0
     assert run.completions > 0

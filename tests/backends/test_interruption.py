@@ -122,3 +122,11 @@ def test_a_second_ctrl_c_raises_where_one_only_waits() -> None:
         assert control.stopped is StopReason.INTERRUPTED
         with pytest.raises(KeyboardInterrupt):
             press_ctrl_c()
+
+
+def test_the_first_one_only_stops_a_run_that_is_not_in_a_function_of_the_user() -> None:
+    """Where a store is being written, say."""
+    control = Control()
+    with control.signals(interrupt=True):
+        press_ctrl_c()
+        assert control.stopped is StopReason.INTERRUPTED

@@ -312,7 +312,7 @@ def test_the_budget_is_kept_though_every_simulation_hangs(tmp_path):
     with running(tmp_path, UNTIL_THE_BUDGET) as script:
         first, *in_flight = script.output()
         eventually(lambda: not script.processes())
-    assert first == "BUDGET_SPENT 0 0"
+    assert first == "TOO_SHORT 0 0"
     assert in_flight == ["in flight: (1, 0, 1, 0)", "in flight: (1, 1, 1, 0)"]
 
 

@@ -43,7 +43,11 @@ class _EarlyHere:
             return self._mover.compute_all(orders)
         outcomes: list[Outcome | None] = []
         for order in orders:
-            self._look_up(len(outcomes), len(orders))
+            try:
+                self._look_up(len(outcomes), len(orders))
+            except StoppedEarly:
+                done = zip(orders, outcomes, strict=False)
+                raise StoppedEarly(list(done)) from None
             outcomes.append(self._mover.compute(order))
         return outcomes
 

@@ -84,7 +84,7 @@ def _synchronous(run: aptmc.Run, budget: float) -> aptmc.Run | None:
     """The same problem with barriers; on a slow machine it may come to nothing."""
     settings = run.settings
     try:
-        return aptmc.sample(
+        run = aptmc.sample(
             settings.problem,
             budget=budget,
             ladder=settings.ladder,
@@ -97,6 +97,10 @@ def _synchronous(run: aptmc.Run, budget: float) -> aptmc.Run | None:
     except aptmc.RunFailed as failure:
         print(f"It came to nothing: {failure}")
         return None
+    if run.completions == 0:
+        print(f"It came to nothing: {run.stopped}")
+        return None
+    return run
 
 
 COMMAND = Command(

@@ -120,7 +120,7 @@ class Summary(Mapping[str, ParameterSummary]):
         for draws, chains in sizes if len(sizes) == 1 else ():
             plural = "" if chains == 1 else "s"
             notes.append(f"{draws:,} draws on {chains} chain{plural} of the coldest rung in {time}")
-        if not all(row.reliable for row in self.rows.values()):
+        if any(row.draws > 0 and not row.reliable for row in self.rows.values()):
             notes.append(
                 f"* chains shorter than {RELIABLE_LENGTH} autocorrelation times: "
                 "iat, ess and mcse are rough, run for longer"
@@ -203,7 +203,7 @@ def _cells_of(row: ParameterSummary) -> list[str]:
     else:
         cells = [_significant(value, 4) for value in places]
     cells += [_significant(row.ess), _significant(row.ess_per_second)]
-    cells.append(_significant(row.iat) + ("" if row.reliable else "*"))
+    cells.append(_significant(row.iat) + ("" if row.reliable or row.draws == 0 else "*"))
     cells += [_significant(row.ess_bulk), _significant(row.ess_tail), f"{row.r_hat:.3f}"]
     return cells
 

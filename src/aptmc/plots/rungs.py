@@ -65,8 +65,8 @@ def index_process(run: Run) -> Figure:
     time, replica = time[order], np.concatenate(replicas)[order]
     place = np.concatenate(places)[order]
     shown = np.unique(replica)[:REPLICAS_SHOWN]
-    with figure(0.8 + 0.9 * shown.size) as new:
-        axes = new.subplots(shown.size, 1, sharex=True, squeeze=False)[:, 0]
+    with figure(0.8 + 0.9 * max(shown.size, 1)) as new:
+        axes = new.subplots(max(shown.size, 1), 1, sharex=True, squeeze=False)[:, 0]
         for panel, number, colour in zip(axes, shown, CYCLE, strict=False):
             mine = np.flatnonzero(replica == number)
             mine = mine[:: max(mine.size // MOST_STEPS, 1)]

@@ -92,6 +92,8 @@ def _check_any(runs: tuple[Run, ...]) -> None:
 
 def _moves(run: Run) -> Events:
     moves = run.events.completions
+    if moves.time.size == 0 and run.completions == 0:
+        raise InputError("no move was completed, so there is nothing to draw: use a longer budget")
     if moves.time.size == 0:
         raise InputError(
             "no log of events was kept, so nobody knows who computed what when: use log_events=True"

@@ -19,7 +19,12 @@ USUAL = 5.0  # seconds: in less, nobody can tell how long Python and a compiler 
 def no_draws(stopped: StopReason, start_up: tuple[Spent, ...]) -> Advice:
     """What to say of a run without draws."""
     total = sum(part.seconds for part in start_up)
-    named = [part for part in start_up if part.seconds >= WORTH_NAMING * total > 0.0]
+    is_last = [*[False] * (len(start_up) - 1), True]
+    named = [
+        part
+        for part, is_where_it_ended in zip(start_up, is_last, strict=False)
+        if is_where_it_ended or part.seconds >= WORTH_NAMING * total
+    ]
     why = "the coldest rung has no draws"
     if stopped in (StopReason.TOO_SHORT, StopReason.BUDGET_SPENT):
         why = str(StopReason.TOO_SHORT)

@@ -41,8 +41,7 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
 
     from aptmc.result.report_figures import pictures
 
-    if not any(series.size for series in run.series(run.settings.problem.labels[0])):
-        raise InputError("there is nothing to report yet: the run has no draws")
+    has_draws = any(series.size for series in run.series(run.settings.problem.labels[0]))
     environment = Environment(
         loader=PackageLoader("aptmc.result"),
         autoescape=True,
@@ -61,7 +60,7 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
         # Settings and advice have their own places. The table escapes the names in it.
         table=Markup(run.summary().without_notes()._repr_html_()),
         advice=run.advice,
-        figures=pictures(run, beside),
+        figures=pictures(run, beside) if has_draws else [],
         settings=_settings(run),
         rounds=run.warmup_rounds,
         again=_again(run),

@@ -72,8 +72,9 @@ class Phases:
             stack.enter_context(self._saved(control))
             engine = stack.enter_context(self.settings.on.open(self.session, self.budget, control))
             try:
-                usage = self.judged(self.warm_up(engine, control) or self.sample(engine), control)
+                usage = self.warm_up(engine, control) or self.sample(engine)
                 self.session.flush()
+                usage = self.judged(usage, control)
                 self.save(usage)
             except StoreFailed as failure:
                 usage = usage._replace(stopped=StopReason.FAILED, failure=usage.failure or failure)
@@ -123,9 +124,12 @@ class Phases:
     @property
     def has_draws(self) -> bool:
         """Whether the coldest rung has draws that count."""
-        session = self.session
-        kept = session.record.seen[session.machine.rung == 0] // self.settings.thin
-        return bool(kept.any()) and session.progress.elapsed > self.settings.warmup
+        session, start = self.session, self.settings.warmup
+        cold = np.flatnonzero(session.machine.rung == 0)
+        if start == 0.0 or session.progress.elapsed <= start:
+            return bool((session.record.seen[cold] // self.settings.thin).any()) and start == 0.0
+        draws = self.store.chains(cold.tolist(), self.settings.problem.width)
+        return any((mine.time >= start).any() for mine in draws)
 
     def conclude(self, usage: Usage) -> Run:
         """The result, which a failure carries with it."""
@@ -159,7 +163,9 @@ class Phases:
     def _adopt(self, warmup: WarmUp) -> None:
         """Make ready to sample with what a warm-up has found; none of its draws is kept here."""
         self.warmup, self.settings = warmup, warmup.settings.frozen()
+        early = self.session.progress.early
         self.session = build_session(self.settings, self.store, epoch=warmup.epoch)
+        self.session.progress.early = early
         if not np.isnan(warmup.states).any():
             self.session.begin_from(warmup.states)
 
@@ -231,6 +237,8 @@ class Phases:
             if not self.is_warming_up:  # which is saved after each round
                 self.session.flush()
                 self.save(processors.usage(), under_way=True)
+            elif not self.session.progress.has_states:
+                self.save(self.nothing_yet(), under_way=True)
 
         def tell(processors: RunningProcessors) -> None:
             write_status(place, self.status(processors, control))

@@ -52,6 +52,7 @@ def prepare_to_resume(
             tuner = tuner_in(checkpoint, problem, on, **own)
             tuner.cold_draws = [store.warmup(0)]
             settings, session = tuner.settings, tuner.session()
+            session.progress.early.recall(checkpoint.arrays, settings.seed)
         else:
             settings = settings_in(checkpoint, problem, on, **own)
             session = build(store, checkpoint, settings, on.processors)

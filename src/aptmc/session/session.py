@@ -26,6 +26,7 @@ from aptmc.problem.chain_state import HOLD_TIME, PROCESSOR
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.session.compilation import Compilation
+from aptmc.session.early_outcomes import EarlyOutcomes
 from aptmc.session.first_states import Tell, say_nothing
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 from aptmc.session.standing_by import StandingBy
@@ -64,6 +65,7 @@ class Progress:
     first_states: FloatTable | None = None  # from which the run can be computed again
     units: Any = None  # worker processes: how much is sent at a time
     flight: Any = None  # virtual time: what the processors were doing
+    early: EarlyOutcomes = field(default_factory=EarlyOutcomes)
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,10 @@ class Session:
         :param tell: is told how many have been found
         """
         if not self.progress.has_states:
-            self.begin_from(self.find_states(compute_all or self.mover.compute_all, tell))
+            early = self.progress.early
+            compute = early.remembering(compute_all or self.mover.compute_all)
+            self.begin_from(self.find_states(compute, tell))
+            early.forget()
 
     def make_ready(self) -> None:
         """Have the coordinator ready: while a clock runs, that would miss deadlines."""

@@ -63,6 +63,7 @@ def snapshot(session: Session) -> Snapshot:
     arrays["in_flight/chain"] = np.array(in_flight, np.int64)
     for name in IN_FLIGHT:
         arrays[f"in_flight/{name}"] = session.machine.chains[name][in_flight]
+    arrays |= progress.early.arrays()
     if progress.first_states is not None:
         arrays["first_states"] = progress.first_states
     if progress.units is not None:
@@ -86,6 +87,7 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
     progress.exchange_seconds = float(notes["exchange_seconds"])
     progress.has_states = bool(notes["has_states"])
     progress.first_states = arrays.get("first_states")
+    progress.early.recall(arrays, session.seed)
     if "units" in arrays:
         progress.units = Units(arrays["units"], int(notes["ahead"]))
     elif session.machine.completed.any() or session.machine.in_flight:

@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from aptmc.clock import Clock
 
 
 class StoppedEarly(Exception):
-    """The budget was spent, or a request to stop came, before the first move that counts."""
+    """The budget was spent, or a request to stop came, before the first move that counts.
+
+    `done` has the orders that were computed by then, and their outcomes.
+    """
+
+    def __init__(self, done: list[tuple[Any, Any]] | None = None) -> None:
+        super().__init__("no moves count yet")
+        self.done = done or []
 
 
 class Part(Enum):

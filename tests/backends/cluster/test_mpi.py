@@ -82,7 +82,7 @@ def test_a_rank_that_is_killed_ends_the_job_and_the_store_goes_on(tmp_path):
                 os.killpg(running.pid, signal.SIGKILL)
     assert running.returncode != 0, said
     before = aptmc.open(store).completions
-    run = aptmc.resume(store, problem, budget=0.2, on=aptmc.InProcess(), progress=False)
+    run = aptmc.resume(store, problem, budget=3.0, on=aptmc.InProcess(), progress=False)
     assert run.completions > before > 0
     assert aptmc.replay(store, problem).is_same
 

@@ -84,7 +84,8 @@ class EarlyMoves:
             control.serve(self._processors)
             now = control.clock.now()
             if control.stopped is not None or now >= self._until:
-                raise StoppedEarly
+                done = [(orders[place], reply.outcome) for place, reply in replies.items() if reply]
+                raise StoppedEarly([one for one in done if one[1] is not None])
             for worker in list(workforce.workers.values()):
                 if worker.orders and now >= worker.since + patience:
                     replies[places[worker.orders[0].key]] = None

@@ -1,0 +1,392 @@
+"""A budget that ends before the first draws is a result, and a run goes on in sittings of any size.
+
+In virtual time, and with clocks that are set: what took how long is a matter of the script.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import aptmc
+from aptmc import plots
+from aptmc.backends.early_here import find_states_here
+from aptmc.cli.command import FAILED, GOOD
+from aptmc.cli.tell_result import tell_result
+from aptmc.errors import StopReason
+from aptmc.result.no_draws import enough, no_draws
+from aptmc.sampling import announced
+from aptmc.session.control import Control
+from aptmc.session.early_outcomes import EarlyOutcomes
+from aptmc.session.first_states import first_states
+from aptmc.session.orders import Mover
+from aptmc.session.session import Usage
+from aptmc.session.start_up import Part, Spent, StartUp, StoppedEarly
+from aptmc.settings import ToFind
+from aptmc.warmup.guess import ROUNDS, SHARE
+from aptmc.warmup.tuner import Tuner
+from tests.support import seen
+from tests.support.sessions import make_session
+from tests.support.virtual_workforce import SetClock
+
+ON = aptmc.VirtualTime(seen.WORKERS, hold=seen.hold)
+AUTO = {"ladder": "auto", "kernel": "auto", "schedule": None, "keep": "coldest"}
+
+
+# --- a run without draws --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def empty() -> aptmc.Run:
+    return seen.sample(budget=0.001)
+
+
+def test_it_says_that_its_budget_was_too_short(empty) -> None:
+    assert empty.stopped is StopReason.TOO_SHORT
+    assert repr(empty) == (
+        "<aptmc.Run: 0 draws on rung 0; the budget was spent before the first draws>"
+    )
+    text = str(empty.summary())
+    assert text.endswith(
+        "warning: the budget was spent before the first draws. Use a longer budget."
+    )
+    assert "*" not in text  # nothing is rough where nothing is
+    assert seen.sample(budget=100.0).stopped is StopReason.BUDGET_SPENT
+
+
+def test_draws_that_are_thinned_away_or_belong_to_the_warm_up_are_none() -> None:
+    assert seen.sample(budget=20.0, thin=1000).stopped is StopReason.TOO_SHORT
+    run = seen.sample(budget=20.0, warmup=19.999)
+    assert run.completions > 0
+    assert (run.stopped is StopReason.TOO_SHORT) is (run.chains()[0].time.size == 0)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda run: run.draws["posterior"].sizes["draw"] == 0,
+        lambda run: len(run.to_dataframe()) == 0,
+        lambda run: run.utilisation >= 0.0,
+        lambda run: plots.marginals(run) is not None,
+        lambda run: plots.pairs(run) is not None,
+        lambda run: plots.autocorrelation(run) is not None,
+        lambda run: plots.swap_rates(run) is not None,
+        lambda run: plots.index_process(run) is not None,
+        lambda run: plots.levels(run) is not None,
+    ],
+)
+def test_one_can_look_at_it_as_at_any_other(empty, look) -> None:
+    assert look(empty)
+
+
+@pytest.mark.parametrize("draw", [plots.timeline, plots.hold_times, plots.utilisation])
+def test_what_cannot_be_drawn_is_said(empty, draw) -> None:
+    with pytest.raises(aptmc.InputError, match=r"no move was completed.* a longer budget"):
+        draw(empty)
+
+
+def test_a_command_prints_it_and_fails(empty, capsys, tmp_path) -> None:
+    page = tmp_path / "report.html"
+    assert tell_result(empty, Namespace(json=True, report=page)) == FAILED
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["stopped"] == "too_short"
+    assert page.exists()
+    assert tell_result(seen.sample(budget=100.0), Namespace(json=True, report=None)) == GOOD
+
+
+def test_a_stored_one_can_be_opened_and_gone_on_with(tmp_path) -> None:
+    path = seen.stored(tmp_path, budget=0.001)
+    assert aptmc.open(path).stopped is StopReason.TOO_SHORT
+    again = aptmc.resume(path, seen.problem(), budget=399.999, on=ON, progress=False)
+    assert again.stopped is StopReason.BUDGET_SPENT
+    whole = seen.sample()
+    assert (again.series("a")[0] == whole.series("a")[0]).all()
+    # With draws of before, a sitting in which none came is not too short.
+    again = aptmc.resume(path, seen.problem(), budget=0.001, on=ON, progress=False)
+    assert again.stopped is StopReason.BUDGET_SPENT
+
+
+# --- what is said of it ---------------------------------------------------------------------------
+
+
+def test_one_sentence_says_what_took_the_time_and_what_would_be_enough() -> None:
+    way = (
+        Spent("preparing the run", 0.01),
+        Spent("starting the workers", 2.0),
+        Spent("compiling the problem", 1.5),
+        Spent("finding first states", 4.5, 0.75, "looking for first states: 9 of 16 within 1.5"),
+    )
+    assert str(no_draws(StopReason.TOO_SHORT, way)) == (
+        "warning: the budget was spent before the first draws: starting the workers took 2 s, "
+        "compiling the problem 1.5 s and finding first states 4.5 s (9 of 16 within 1.5). "
+        "A budget of about 20 s should be enough."
+    )
+    # All states would have taken 6 s, and draws are to come.
+    assert enough(way) == pytest.approx(2 * (0.01 + 2.0 + 1.5 + 6.0))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "budget"), [(0.01, "5"), (1.0, "5"), (3.0, "15"), (40.0, "200"), (300.0, "1500")]
+)
+def test_of_what_nobody_can_tell_as_much_again_may_come(seconds: float, budget: str) -> None:
+    way = (Spent("starting the workers", seconds, None, "starting 2 workers"),)
+    advice = no_draws(StopReason.TOO_SHORT, way)
+    assert advice.remedy == f"A budget of about {budget} s should be enough"
+    assert advice.problem.endswith(f"starting the workers took {seconds:.2g} s")
+
+
+def test_whoever_stopped_it_is_named() -> None:
+    advice = no_draws(StopReason.INTERRUPTED, ())
+    assert advice.problem == "the coldest rung has no draws: interrupted from the keyboard"
+
+
+def test_the_way_to_the_first_draws_is_timed_part_by_part() -> None:
+    clock = SetClock(10.0)
+    way = StartUp(clock)
+    told = []
+    way.hear = lambda part, words: told.append((clock.now(), part, words))
+    for part, words, seconds in (
+        (Part.SAMPLER, "compiling the sampler", 20.0),
+        (Part.WORKERS, "starting 2 workers", 3.0),
+        (Part.STATES, "first states: 0 of 8", 2.0),
+        (Part.STATES, "first states: 0 of 8", 2.0),  # nobody needs to hear that again
+        (Part.STATES, "first states: 6 of 8", 1.0),
+    ):
+        way.tell(part, words, 6 / 8 if "6 of" in words else None)
+        clock.time += seconds
+    assert [time for time, *_ in told] == [10.0, 30.0, 33.0, 37.0]
+    assert way.seconds_in_part() == 5.0
+    assert way.spent() == (
+        Spent("preparing the run", 0.0),  # what is compiled once on a machine is not counted
+        Spent("starting the workers", 3.0),
+        Spent("finding first states", 5.0, 6 / 8, "first states: 6 of 8"),
+    )
+    way.moves_are = Part.WARMUP
+    way.over()
+    clock.time += 7.0
+    assert way.spent()[-2:] == (
+        Spent("finding first states", 5.0),
+        Spent("warming up", 7.0, None),
+    )
+
+
+# --- first states in this process -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ends", ["by the clock", "on request"])
+def test_a_search_for_first_states_in_this_process_looks_up(ends: str) -> None:
+    clock = SetClock()
+    control = Control(clock)
+
+    def log_likelihood(theta):
+        clock.time += 1.0
+        if ends == "on request" and clock.time == 3.0:
+            control.stop()
+        return 0.0
+
+    prior = aptmc.Prior(x=stats.gumbel_r(0, 1))  # which is not compiled
+    problem = aptmc.Tempered(log_likelihood, prior)
+    session, _ = make_session(aptmc.Anytime(every=3.0), problem=problem, processors=1)
+    session.progress.has_states = False
+    clock.time, control.stopped = 0.0, None
+    with pytest.raises(StoppedEarly):
+        find_states_here(session, control, until=3.0)
+    assert clock.time == 3.0
+    (*_, last) = control.start_up.spent()
+    assert last == Spent("finding first states", 3.0, 3 / 4, "first states: 3 of 4")
+    control.stopped = None
+    find_states_here(session, control, until=100.0)
+    assert not np.isnan(session.machine.states).any()
+
+
+# --- sittings -------------------------------------------------------------------------------------
+
+
+def left_in_its_warm_up(path, after: int) -> None:
+    """A run that is killed in its warm-up; `after` so many evaluations."""
+    calls = []
+
+    def log_likelihood(theta):
+        calls.append(theta)
+        if len(calls) == after:
+            raise KeyboardInterrupt
+        return seen.log_likelihood(theta)
+
+    problem = aptmc.Tempered(log_likelihood, seen.problem().prior)
+    run = seen.sample(problem, budget=4000.0, store=path, **AUTO)
+    assert run.stopped is StopReason.INTERRUPTED
+
+
+@pytest.mark.parametrize("after", [20, 300], ids=["among first moves", "in a later round"])
+def test_a_warm_up_goes_on_in_sittings_of_any_size_and_is_as_long_as_planned(
+    after: int, tmp_path
+) -> None:
+    path = tmp_path / "run.zarr"
+    left_in_its_warm_up(path, after)
+    sittings, rounds = 0, 0
+    while True:
+        run = aptmc.resume(path, seen.problem(), budget=90.0, on=ON, progress=False, force=True)
+        sittings += 1
+        assert len(run.warmup_rounds) > rounds or run.elapsed > 0.0  # each one comes further
+        rounds = len(run.warmup_rounds)
+        if run.stopped is not StopReason.TOO_SHORT:
+            break
+        assert (run.completions, run.elapsed) == (0, 0.0)
+        assert sittings < 40
+    warmup = sum(part.elapsed for part in run.warmup_rounds)
+    assert warmup == pytest.approx(SHARE * 4000.0, rel=0.02)
+    assert rounds > ROUNDS
+    assert run.stopped is StopReason.BUDGET_SPENT
+    assert sum(draws.time.size for draws in run.chains()) > 0
+    # Draws of all parts of the warm-up are kept.
+    (times,) = (draws.time for draws in run.chains(warmup=True))
+    assert (np.histogram(times, np.linspace(0.0, warmup, 11))[0] > 0).all()
+    assert times.max() <= warmup
+
+
+def tuner(length: float | None = None) -> Tuner:
+    settings = seen.sample(budget=100.0).settings
+    return Tuner(settings.found(to_find=ToFind(deadlines=aptmc.Anytime(), length=length)))
+
+
+def test_a_plan_for_seconds_is_no_plan_for_an_hour() -> None:
+    found = tuner()
+    assert found.planned(0.0) == (0.0, 0.0)
+    assert found.plan is None  # nobody knows what the next sitting brings
+    assert found.planned(4.0) == (1.0, 3.0)
+    assert found.planned(3600.0) == (900.0, 2700.0)
+    assert found.planned(8.0) == (900.0, 2700.0)
+    assert tuner(length=5.0).planned(3600.0) == (5.0, 3595.0)
+
+
+def test_first_states_are_kept_if_there_was_no_time_for_more() -> None:
+    """Each move takes longer than the rest of the sitting."""
+    found = tuner()
+    session = found.session()
+    session.begin()
+    left = iter([10.0, 10.0, 0.0, 0.0])
+    engine = SimpleNamespace(
+        left=lambda: next(left, 0.0),
+        run=lambda session, budget: Usage(StopReason.BUDGET_SPENT, 0.0, np.zeros(2)),
+    )
+    warmup = found.run(engine, session, lambda draws: None)
+    assert warmup.stopped is StopReason.BUDGET_SPENT
+    assert (found.epoch, found.number, found.in_round) == (0, 0, 0.0)
+    again = found.session()
+    assert again.progress.has_states
+    rows = {tuple(row) for row in session.machine.states}
+    assert {tuple(row) for row in again.machine.states} <= rows
+
+
+# --- first states, in sittings --------------------------------------------------------------------
+
+
+def simulated_distance(theta, rng, tolerance):
+    return abs(theta[0] + rng.standard_normal())
+
+
+SCOUTED = aptmc.Abc.early(simulated_distance, aptmc.Prior(x=stats.norm(0, 30)))
+TOLERANCES = aptmc.Ladder.tolerances([0.5, 3.0, 20.0])
+KERNEL = aptmc.OneHit(5.0)
+
+
+def scouted(early: EarlyOutcomes, most: int | None = None) -> tuple[np.ndarray | None, int]:
+    """First states, and how many moves they took here; None if `most` were not enough."""
+    mover, count = Mover(SCOUTED, KERNEL, 1), 0
+
+    def compute_all(orders):
+        nonlocal count
+        outcomes = []
+        for order in orders:
+            if count == most:
+                raise StoppedEarly(list(zip(orders, outcomes, strict=False)))
+            count += 1
+            outcomes.append(mover.compute(order))
+        return outcomes
+
+    layout = aptmc.Shared().layout(TOLERANCES, 1)
+    try:
+        compute = early.remembering(compute_all)
+        return first_states(SCOUTED, TOLERANCES, KERNEL, layout, 1, compute), count
+    except StoppedEarly:
+        return None, count
+
+
+def test_scouts_go_on_from_where_an_earlier_sitting_left_them() -> None:
+    expected, moves = scouted(EarlyOutcomes())
+    early, counted, sittings = EarlyOutcomes(), 0, 0
+    states = None
+    while states is None:
+        states, count = scouted(early, most=7)  # less than one move of each
+        counted, sittings = counted + count, sittings + 1
+        arrays, early = early.arrays(), EarlyOutcomes()
+        early.recall(arrays, seed=1)
+    assert (states == expected).all()
+    assert counted == moves  # none of them twice
+    assert sittings > 3
+
+
+def test_what_was_found_for_other_settings_is_not_taken() -> None:
+    early = EarlyOutcomes()
+    scouted(early, most=20)
+    other = EarlyOutcomes()
+    other.recall(early.arrays(), seed=2)
+    _, moves = scouted(other)
+    assert moves == scouted(EarlyOutcomes())[1]
+    arrays = early.arrays()
+    arrays["early/tuning"] = arrays["early/tuning"] + 1.0
+    other = EarlyOutcomes()
+    other.recall(arrays, seed=1)
+    assert scouted(other)[1] == moves
+
+
+@pytest.mark.parametrize("kernel", ["auto", KERNEL], ids=["warm-up", "all given"])
+def test_a_stored_run_keeps_what_its_scouts_have_found(kernel, tmp_path, monkeypatch) -> None:
+    """By the clock, in this process; each sitting has time for so many simulations."""
+    path, calls = tmp_path / "run.zarr", []
+    controls = []
+
+    def simulate(theta, rng, tolerance):
+        calls.append(theta[0])
+        if len(calls) % 50 == 0:
+            controls[-1].stop(StopReason.BUDGET_SPENT)
+        return simulated_distance(theta, rng, tolerance)
+
+    make = announced.Control
+
+    def noted():
+        controls.append(make())
+        return controls[-1]
+
+    monkeypatch.setattr(announced, "Control", noted)
+    problem = aptmc.Abc.early(simulate, SCOUTED.prior)
+    settings = {
+        "ladder": TOLERANCES,
+        "kernel": kernel,
+        "schedule": aptmc.Anytime(every=1.0),
+        "on": aptmc.InProcess(),
+        "seed": 1,
+        "progress": False,
+    }
+    run = aptmc.sample(problem, budget="1 h", store=path, **settings)
+    assert run.stopped is StopReason.TOO_SHORT
+    assert "first states: " not in str(run.summary())
+    assert "of 16 within" in str(run.summary())
+    # How many simulations a search takes that nobody stops.
+    before = len(calls)
+    kernel, layout = run.settings.kernel, run.settings.layout()
+    first_states(problem, TOLERANCES, kernel, layout, 1)
+    whole = len(calls) - before
+    del calls[before:]
+    sittings = 1
+    while controls[-1].start_up.words != "":
+        aptmc.resume(path, problem, budget="1 h", on=settings["on"], progress=False, force=True)
+        sittings += 1
+        assert sittings < 60
+    assert sittings > 2
+    assert whole <= len(calls) <= whole + 50  # and moves of the last sitting
