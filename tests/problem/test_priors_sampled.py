@@ -234,7 +234,9 @@ def test_posterior_means_are_right(name: str) -> None:
         for name in CASES
     ],
 )
-def test_a_wrong_prior_is_noticed(name: str) -> None:
+def test_a_wrong_prior_is_noticed(name: str, validation_scale: float) -> None:
+    if name != "multivariate normal" and validation_scale < 0.1:
+        pytest.skip("one of them is enough to see that the check works")
     case = CASES[name]
     wrong = aptmc.Tempered(njit(case.log_likelihood), case.wrong())
     assert errors_off(wrong, case.means, 6000.0) > LARGEST
