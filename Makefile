@@ -36,8 +36,8 @@ SIDE_BY_SIDE := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=t
 
 help:
 	@echo "make demo      see anytime parallel tempering at work on a small example"
-	@echo "make test      run the tests"
-	@echo "make check     lint, types, layers, every example in the documents, short validate and bench"
+	@echo "make test      run the tests, some minutes"
+	@echo "make check     lint, types, layers, examples in the documents, short validate and bench"
 	@echo "make docs      build the documentation in build/docs"
 	@echo "make validate  run the long statistical suites (SCALE=0.1: a tenth of the length)"
 	@echo "make bench     measure speed (ARGS=--quick: a short run)"

@@ -27,7 +27,7 @@ def resident_megabytes() -> float:
 
 def main(*, quick: bool) -> None:
     """Print one table."""
-    completions = 50_000 if quick else 1_000_000
+    completions = 10_000 if quick else 1_000_000
     print(f"## Memory of the coordinating process over {completions:,} moves\n")
     if not Path("/proc/self/statm").exists():
         print("Left out: this system does not tell it.\n")

@@ -186,6 +186,8 @@ def test_exchanging_what_is_in_flight_in_real_time_is_caught():
 @pytest.mark.validation
 @pytest.mark.parametrize("ahead", [0, 1])
 def test_worker_processes_are_not_biased(ahead, validation_scale):
+    if ahead == 0 and validation_scale < 0.1:
+        pytest.skip("with moves that wait at the workers there is more that could go wrong")
     deadlines = max(int(1000 * validation_scale), 200)
     stints = max(int(4 * validation_scale), 2)
     prepared = on_two_workers(aptmc.Anytime, ahead)
@@ -194,6 +196,8 @@ def test_worker_processes_are_not_biased(ahead, validation_scale):
 
 @pytest.mark.validation
 def test_worker_processes_with_an_uncorrected_schedule_are_caught(validation_scale):
+    if validation_scale < 0.1:
+        pytest.skip("it is caught in this process")
     deadlines = max(int(1000 * validation_scale), 700)
     prepared = on_two_workers(aptmc.Uncorrected, 0)
     assert errors_after_exchanges(prepared, deadlines) > MOST_ERRORS

@@ -20,6 +20,8 @@ from tools import fences, reference
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*ROOT.glob("README.md"), *sorted(ROOT.glob("docs/**/*.md"))]
+# What a page shows may run for longer than a test needs.
+LONGEST_IN_SECONDS = 8
 HEAVIEST = 250_000  # bytes of a picture
 BLOCK = re.compile(
     r"^(?P<indent> *)```python(?P<words>[^\n]*)\n(?P<code>.*?)^(?P=indent)```[ ]*$",
@@ -40,6 +42,15 @@ def examples(text: str) -> list[tuple[int, str]]:
     return found
 
 
+def shortened(code: str) -> str:
+    """The same with no more seconds of budget than a test needs."""
+
+    def shorter(budget: re.Match[str]) -> str:
+        return f'budget="{min(int(budget[1]), LONGEST_IN_SECONDS)} s"'
+
+    return re.sub(r'budget="(\d+) s"', shorter, code)
+
+
 def run(document: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """Run the examples of a document, and count them, or fail with the line that is wrong."""
     script = ModuleType("__main__")
@@ -50,7 +61,9 @@ def run(document: Path, monkeypatch: pytest.MonkeyPatch) -> int:
         count += 1
         failure = None
         try:
-            exec(compile("\n" * (line - 1) + code, str(document), "exec"), script.__dict__)
+            exec(
+                compile("\n" * (line - 1) + shortened(code), str(document), "exec"), script.__dict__
+            )
         except Exception as error:
             failure = error
         if failure is not None:
@@ -97,6 +110,12 @@ def test_a_wrong_example_fails_with_its_line(
     document.write_text(f"# Title\n\n```python\n{code}\n```\n")
     with pytest.raises(pytest.fail.Exception, match=re.escape(where)):
         run(document, monkeypatch)
+
+
+def test_budgets_are_cut_short() -> None:
+    assert shortened('sample(a, budget="15 s")') == 'sample(a, budget="8 s")'
+    for other in ('sample(a, budget="5 s")', 'sample(a, budget="2 h")', "sample(a, budget=90)"):
+        assert shortened(other) == other
 
 
 # --- what the documents show --------------------------------------------------------------------

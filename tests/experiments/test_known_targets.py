@@ -123,6 +123,8 @@ def test_the_neck_of_the_funnel_is_found(validation_scale):
 def test_defaults_give_the_right_answers_without_a_likelihood(name, validation_scale):
     if name == "predators 0.4" and validation_scale < 0.5:
         pytest.skip("a short warm-up does not reach this tolerance well enough")
+    if name == "predators 1" and validation_scale < 0.1:
+        pytest.skip("takes as long as all the others")
     scale = max(validation_scale, 0.1)
     result = measure(TARGETS[name], scale=scale, runs=RUNS, walks=False)
     off = [result.off_by(place) for place in range(len(result.target.quantities))]
