@@ -67,6 +67,11 @@ for kernel in ("auto", aptmc.Slice("auto")):
         progress=False,
     )
     print(run.summary())
+dependent = aptmc.Prior(sd=stats.halfnorm(), b=aptmc.iid(aptmc.given(stats.norm, 0, "sd"), 3))
+run = aptmc.sample(
+    aptmc.Tempered(lambda theta: -theta[1], dependent), budget=100, seed=1, progress=False,
+    on=aptmc.InProcess(ManualClock(step=1.0)),
+)
 simulated = aptmc.Abc.early(lambda theta, rng, tolerance: abs(theta[1] - rng.random()), tables)
 run = aptmc.sample(
     simulated, budget=500, on=aptmc.VirtualTime(2, lambda theta, rung, rng: 1.0 + rng.random()),

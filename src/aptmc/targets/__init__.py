@@ -1,6 +1,6 @@
 """Targets: functions as machine code, or as plain Python with the same results bit for bit."""
 
-from aptmc.targets.interpreted import at_hand, from_python, interpreted, needed_by
+from aptmc.targets.interpreted import at_hand, from_python, interpreted, needed_by, quietly
 from aptmc.targets.target import INTERPRETED, NUMBA, Target, target_of
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "from_python",
     "interpreted",
     "needed_by",
+    "quietly",
     "target_of",
 ]

@@ -16,6 +16,7 @@ from types import CellType, CodeType, FunctionType, SimpleNamespace
 from typing import Any, cast, final
 
 import numpy as np
+from numba.core.registry import CPUDispatcher
 
 from aptmc.compiled import AtFirstUse, Function, source_of
 from aptmc.targets.quiet_math import QUIET_MATH
@@ -30,6 +31,11 @@ def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
     :param instead: by name, what the function itself calls in place of some
     """
     return cast(Function, _Translation(lambda _: False).source(source_of(function), instead))
+
+
+def quietly(function: Function) -> Function:
+    """The same without numpy's warnings, which compiled code does not give."""
+    return np.errstate(all="ignore")(function)
 
 
 def at_hand(function: Function) -> Function:
@@ -91,7 +97,7 @@ class _Translation:
             if not found.is_inlined and self._keeps(found):
                 self.kept.append(found)
                 return found
-            return np.errstate(all="ignore")(self.source(found.py_func))
+            return quietly(self.source(found.py_func))
         if not isinstance(found, FunctionType):
             return found
         if _is_ours(found):
@@ -110,7 +116,8 @@ class _Translation:
         if isinstance(found, EnumType) and issubclass(found, IntEnum):
             # Plain integers for compiled code, too; numpy compares them far more quickly.
             return SimpleNamespace(**{member.name: int(member) for member in found})
-        return self.source(found.py_func) if isinstance(found, AtFirstUse) else found
+        is_compiled = isinstance(found, CPUDispatcher) and _is_ours(found.py_func)
+        return self.source(found.py_func) if is_compiled else found
 
     def _twin(
         self,
