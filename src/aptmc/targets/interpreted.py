@@ -116,8 +116,11 @@ class _Translation:
         if isinstance(found, EnumType) and issubclass(found, IntEnum):
             # Plain integers for compiled code, too; numpy compares them far more quickly.
             return SimpleNamespace(**{member.name: int(member) for member in found})
-        is_compiled = isinstance(found, CPUDispatcher) and _is_ours(found.py_func)
-        return self.source(found.py_func) if is_compiled else found
+        if isinstance(found, AtFirstUse) or (
+            isinstance(found, CPUDispatcher) and _is_ours(found.py_func)
+        ):
+            return self.source(found.py_func)
+        return found
 
     def _twin(
         self,
