@@ -64,7 +64,8 @@ tables = aptmc.Prior(n=stats.poisson(4), r=stats.gamma(2))
 for kernel in ("auto", aptmc.Slice("auto")):
     wholes = aptmc.Tempered(lambda theta: -theta[1], tables)
     run = aptmc.sample(
-        wholes, budget=100, schedule=often, kernel=kernel, on=aptmc.InProcess(ManualClock(step=1.0)), seed=1,
+        wholes, budget=100, schedule=often, kernel=kernel, seed=1,
+        on=aptmc.InProcess(ManualClock(step=1.0)),
         progress=False,
     )
     print(run.summary())
@@ -75,7 +76,8 @@ run = aptmc.sample(
 )
 simulated = aptmc.Abc.early(lambda theta, rng, tolerance: abs(theta[1] - rng.random()), tables)
 run = aptmc.sample(
-    simulated, budget=500, schedule=often, on=aptmc.VirtualTime(2, lambda theta, rung, rng: 1.0 + rng.random()),
+    simulated, budget=500, schedule=often,
+    on=aptmc.VirtualTime(2, lambda theta, rung, rng: 1.0 + rng.random()),
     ladder=aptmc.Ladder.tolerances([0.5, 1.0, 2.0]), seed=1, progress=False,
 )
 print(run.summary())
