@@ -22,7 +22,8 @@ from aptmc.compiled import AtFirstUse, Function, source_of
 from aptmc.targets.quiet_math import QUIET_MATH
 from aptmc.targets.when import FIRST, when_to_compile
 
-A_GREAT_MANY = 100_000  # numbers, which plain Python computes in a second or so
+# So many numbers plain Python computes in some milliseconds, and in a second or so.
+A_FEW, A_GREAT_MANY = 2000, 100_000
 
 
 def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
@@ -59,6 +60,16 @@ def from_python(function: Function, numbers: int = 1) -> Function:
 @lru_cache(None)
 def _once_at_hand(function: Function) -> Function:
     return at_hand(function)
+
+
+def from_python_once(function: Function, numbers: int) -> Function:
+    """The same where it is called once: for a few numbers it is not even worth loading."""
+    return _plainly(function) if numbers <= A_FEW else from_python(function, numbers)
+
+
+@lru_cache(None)
+def _plainly(function: Function) -> Function:
+    return quietly(interpreted(function))
 
 
 def needed_by(function: Callable[..., Any]) -> list[AtFirstUse]:

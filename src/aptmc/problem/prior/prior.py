@@ -29,7 +29,7 @@ from aptmc.problem.prior.make_part import make_part
 from aptmc.problem.prior.part import Part, Tables
 from aptmc.problem.reference import Reference, ReferenceFunctions
 from aptmc.problem.variables import Shape, Variable
-from aptmc.targets import INTERPRETED, NUMBA, Target, from_python
+from aptmc.targets import INTERPRETED, NUMBA, Target, from_python, from_python_once
 
 
 @final
@@ -268,7 +268,7 @@ class Prior(Reference):
         draws = np.empty((1 if size is None else int(size), self.dimension))
         try:
             if self._tables is not None:
-                from_python(draw_priors, draws.size)(rng, *self._tables, draws)
+                from_python_once(draw_priors, draws.size)(rng, *self._tables, draws)
             elif self.is_compiled:
                 draw = self._composed_for(draws.size).draw
                 for row in draws:
