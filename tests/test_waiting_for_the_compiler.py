@@ -155,7 +155,7 @@ def test_it_ends_after_the_function_that_it_is_at():
 def test_each_cache_is_filled_by_one_at_a_time(monkeypatch):
     monkeypatch.setattr(compiling_process, "PATIENCE", 0.01)
     answers = iter([True, True, False])
-    with one_at_a_time([power_log_weight]):
+    with one_at_a_time():
         assert not all_compiled([power_log_weight], lambda: next(answers))
     assert all_compiled([power_log_weight], lambda: True)
 
