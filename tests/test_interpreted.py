@@ -180,6 +180,25 @@ def test_densities_are_the_same_bits_and_quiet(frozen):
             np.testing.assert_equal(float(plain(np.float64(value), family, row)), compiled_value)
 
 
+def test_priors_put_together_of_parts_are_the_same_bits():
+    prior = aptmc.Prior(
+        sd=stats.halfnorm(),
+        b=aptmc.iid(aptmc.given(stats.norm, 0, "sd"), 3),
+        m=stats.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]]),
+        n=aptmc.given(stats.poisson, "sd"),
+        p=stats.dirichlet([1, 2, 3]),
+    )
+    machine, source = prior._composed, prior._composed_source
+    ours, theirs = np.random.default_rng(1), np.random.default_rng(1)
+    one, other = np.empty(prior.dimension), np.empty(prior.dimension)
+    for _ in range(200):
+        machine.draw(ours, one)
+        source.draw(theirs, other)
+        np.testing.assert_array_equal(one, other)
+        assert machine.log_density(one) == source.log_density(one)
+    assert source.log_density(-np.ones(prior.dimension)) == -math.inf
+
+
 def at_hand_without_cache(function):
     return np.errstate(all="ignore")(interpreted(function))
 

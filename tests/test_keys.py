@@ -174,6 +174,6 @@ def test_a_numpy_that_keeps_it_elsewhere_is_refused(monkeypatch):
         dial.counter[:] = 0, number, chain, purpose
         dial.position[keys.BUFFER_POSITION + 1] = 4
 
-    monkeypatch.setattr(keys, "rewind", rewind_elsewhere)
+    monkeypatch.setattr(keys, "rewind_plainly", rewind_elsewhere)
     with pytest.raises(aptmc.AptmcError, match="stores Philox in a way that aptmc does not know"):
         open_streams(1)

@@ -59,17 +59,25 @@ print(run.summary())
 
 OTHERS = """
 from aptmc.clock import ManualClock
+often = aptmc.Anytime(every=5.0)
 tables = aptmc.Prior(n=stats.poisson(4), r=stats.gamma(2))
 for kernel in ("auto", aptmc.Slice("auto")):
     wholes = aptmc.Tempered(lambda theta: -theta[1], tables)
     run = aptmc.sample(
-        wholes, budget=120, kernel=kernel, on=aptmc.InProcess(ManualClock(step=1.0)), seed=1,
+        wholes, budget=100, schedule=often, kernel=kernel, seed=1,
+        on=aptmc.InProcess(ManualClock(step=1.0)),
         progress=False,
     )
     print(run.summary())
+dependent = aptmc.Prior(sd=stats.halfnorm(), b=aptmc.iid(aptmc.given(stats.norm, 0, "sd"), 3))
+run = aptmc.sample(
+    aptmc.Tempered(lambda theta: -theta[1], dependent), budget=100, seed=1, progress=False,
+    schedule=often, on=aptmc.InProcess(ManualClock(step=1.0)),
+)
 simulated = aptmc.Abc.early(lambda theta, rng, tolerance: abs(theta[1] - rng.random()), tables)
 run = aptmc.sample(
-    simulated, budget=500, on=aptmc.VirtualTime(2, lambda theta, rung, rng: 1.0 + rng.random()),
+    simulated, budget=500, schedule=often,
+    on=aptmc.VirtualTime(2, lambda theta, rung, rng: 1.0 + rng.random()),
     ladder=aptmc.Ladder.tolerances([0.5, 1.0, 2.0]), seed=1, progress=False,
 )
 print(run.summary())
@@ -147,7 +155,7 @@ def test_it_ends_after_the_function_that_it_is_at():
 def test_each_cache_is_filled_by_one_at_a_time(monkeypatch):
     monkeypatch.setattr(compiling_process, "PATIENCE", 0.01)
     answers = iter([True, True, False])
-    with one_at_a_time([power_log_weight]):
+    with one_at_a_time():
         assert not all_compiled([power_log_weight], lambda: next(answers))
     assert all_compiled([power_log_weight], lambda: True)
 

@@ -43,7 +43,7 @@ def compile_all(options: Namespace) -> int:
         print(f"{len(missing)} of {len(functions)} functions are to be compiled, into {folder}")
     clock = WallClock()
     began = clock.now()
-    with one_at_a_time(functions):
+    with one_at_a_time():
         for done, _ in enumerate(compile_ahead(functions), 1):
             if not options.json and done % 10 == 0:
                 print(f"{clock.now() - began:6.1f} s: {done} are ready", flush=True)

@@ -13,6 +13,8 @@ from aptmc.ladder import Ladder
 from aptmc.pools import Layout
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import value_column
+from aptmc.problem.prior.draws import draw_prior
+from aptmc.problem.prior.log_densities import log_any_density
 from aptmc.record.event_log import empty_log
 from aptmc.record.record import Record, empty_record
 from aptmc.schedule.base import Plan
@@ -83,7 +85,9 @@ def compilation_for(problem: Problem, kernel: Kernel, functions: Functions) -> C
     needed = (stand_by_to_answer, *functions)
     if target_for(problem, kernel).is_compiled or when_to_compile() == FIRST:
         return WaitedFor(needed)
-    return Aside(needed, later=needed_by(kernel.move(problem, INTERPRETED)))
+    # What plain moves call, and what priors that are put together of parts do.
+    later = (*needed_by(kernel.move(problem, INTERPRETED)), draw_prior, log_any_density)
+    return Aside(needed, later)
 
 
 def build_machine(

@@ -123,15 +123,15 @@ def still_there(descriptor: int) -> Callable[[], bool]:
 
 def all_compiled(functions: list[AtFirstUse], is_wanted: Callable[[], bool]) -> bool:
     """Compile as soon as nobody else does, as long as that is wanted; whether all is done."""
-    lock = one_at_a_time(functions)
+    lock = one_at_a_time()
     while is_wanted():
         with suppress(Timeout), lock.acquire(timeout=PATIENCE):
             return all(is_wanted() for _ in compile_ahead(functions))
     return False
 
 
-def one_at_a_time(functions: list[AtFirstUse]) -> BaseFileLock:
-    """A lock for those who fill the cache that these functions are kept in."""
-    folder = functions[0].cache_folder.parent
+def one_at_a_time() -> BaseFileLock:
+    """A lock for those who fill the cache. It stands where one certain function is kept."""
+    folder = found_by_name("aptmc.keys:rewind").cache_folder
     folder.mkdir(parents=True, exist_ok=True)
     return FileLock(folder / LOCK)

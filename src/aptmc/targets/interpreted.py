@@ -16,12 +16,14 @@ from types import CellType, CodeType, FunctionType, SimpleNamespace
 from typing import Any, cast, final
 
 import numpy as np
+from numba.core.registry import CPUDispatcher
 
 from aptmc.compiled import AtFirstUse, Function, source_of
 from aptmc.targets.quiet_math import QUIET_MATH
 from aptmc.targets.when import FIRST, when_to_compile
 
-A_GREAT_MANY = 100_000  # numbers, which plain Python computes in a second or so
+# So many numbers plain Python computes in some milliseconds, and in a second or so.
+A_FEW, A_GREAT_MANY = 2000, 100_000
 
 
 def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
@@ -30,6 +32,11 @@ def interpreted(function: Function, **instead: Callable[..., Any]) -> Function:
     :param instead: by name, what the function itself calls in place of some
     """
     return cast(Function, _Translation(lambda _: False).source(source_of(function), instead))
+
+
+def quietly(function: Function) -> Function:
+    """The same without numpy's warnings, which compiled code does not give."""
+    return np.errstate(all="ignore")(function)
 
 
 def at_hand(function: Function) -> Function:
@@ -53,6 +60,16 @@ def from_python(function: Function, numbers: int = 1) -> Function:
 @lru_cache(None)
 def _once_at_hand(function: Function) -> Function:
     return at_hand(function)
+
+
+def from_python_once(function: Function, numbers: int) -> Function:
+    """The same where it is called once: for a few numbers it is not even worth loading."""
+    return _plainly(function) if numbers <= A_FEW else from_python(function, numbers)
+
+
+@lru_cache(None)
+def _plainly(function: Function) -> Function:
+    return quietly(interpreted(function))
 
 
 def needed_by(function: Callable[..., Any]) -> list[AtFirstUse]:
@@ -91,7 +108,7 @@ class _Translation:
             if not found.is_inlined and self._keeps(found):
                 self.kept.append(found)
                 return found
-            return np.errstate(all="ignore")(self.source(found.py_func))
+            return quietly(self.source(found.py_func))
         if not isinstance(found, FunctionType):
             return found
         if _is_ours(found):
@@ -110,7 +127,11 @@ class _Translation:
         if isinstance(found, EnumType) and issubclass(found, IntEnum):
             # Plain integers for compiled code, too; numpy compares them far more quickly.
             return SimpleNamespace(**{member.name: int(member) for member in found})
-        return self.source(found.py_func) if isinstance(found, AtFirstUse) else found
+        if isinstance(found, AtFirstUse) or (
+            isinstance(found, CPUDispatcher) and _is_ours(found.py_func)
+        ):
+            return self.source(found.py_func)
+        return found
 
     def _twin(
         self,

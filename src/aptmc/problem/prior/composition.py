@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from aptmc.compiled import compiled_like
 from aptmc.errors import InputError
 from aptmc.problem.base import density_model
 from aptmc.problem.parametrisation import Parametrisation, constrain_into
 from aptmc.problem.prior.draws import ATTEMPTS
 from aptmc.problem.prior.part import Part, Surroundings, as_compiled
 from aptmc.problem.reference import ReferenceFunctions
+from aptmc.targets import Target, interpreted, quietly
 
 _NOWHERE = (
     f"the prior drew no point of finite log density in {ATTEMPTS} attempts: "
@@ -22,8 +22,10 @@ _NOWHERE = (
 )
 
 
-def composed_functions(parts: Sequence[Part], whole: Parametrisation) -> ReferenceFunctions:
-    """Evaluate or draw part after part, in compiled code.
+def composed_functions(
+    parts: Sequence[Part], whole: Parametrisation, target: Target
+) -> ReferenceFunctions:
+    """Evaluate or draw part after part, in compiled code or as its source.
 
     Where a part has no density the later ones, which may depend on it, are not evaluated.
     """
@@ -37,7 +39,7 @@ def composed_functions(parts: Sequence[Part], whole: Parametrisation) -> Referen
         draw = _draw_after(draw, functions.draw, whole.plan[rows])
         coordinate += part.dimension
         parameter += sum(variable.size for variable in part.variables)
-    return _finished(log_density, draw, whole)
+    return _finished(log_density, draw, whole, target)
 
 
 def _density_after(before: Callable[..., float], last: Callable[..., float]) -> Any:
@@ -58,7 +60,7 @@ def _draw_after(before: Callable[..., None], last: Callable[..., None], plan: An
 
 
 def _finished(
-    density: Callable[..., float], fill: Any, whole: Parametrisation
+    density: Callable[..., float], fill: Any, whole: Parametrisation, target: Target
 ) -> ReferenceFunctions:
     plan, size, dimension = whole.plan, whole.size, whole.dimension
 
@@ -66,8 +68,6 @@ def _finished(
         parameters = np.empty(size)
         constrain_into(theta, plan, parameters)
         return density(theta, parameters)
-
-    log_density = compiled_like(density_model, log_density_at)
 
     def draw(rng: Any, row: Any) -> None:
         parameters = np.empty(size)
@@ -77,4 +77,6 @@ def _finished(
                 return
         raise InputError(_NOWHERE)
 
-    return ReferenceFunctions(log_density, as_compiled(draw))
+    if not target.is_compiled:
+        return ReferenceFunctions(quietly(interpreted(log_density_at)), quietly(interpreted(draw)))
+    return ReferenceFunctions(target.like(density_model, log_density_at), as_compiled(draw))

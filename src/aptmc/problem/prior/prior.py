@@ -16,7 +16,7 @@ from aptmc.errors import InputError
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.prior import log_densities
 from aptmc.problem.prior.composition import composed_functions
-from aptmc.problem.prior.draws import draw_priors
+from aptmc.problem.prior.draws import draw_prior, draw_priors
 from aptmc.problem.prior.evaluation import (
     draw_by_parts,
     log_density_by_parts,
@@ -29,7 +29,7 @@ from aptmc.problem.prior.make_part import make_part
 from aptmc.problem.prior.part import Part, Tables
 from aptmc.problem.reference import Reference, ReferenceFunctions
 from aptmc.problem.variables import Shape, Variable
-from aptmc.targets import Target, from_python
+from aptmc.targets import INTERPRETED, NUMBA, Target, from_python, from_python_once
 
 
 @final
@@ -238,7 +238,8 @@ class Prior(Reference):
                 )
                 found = from_python(many, rows.size)(rows, *self._tables)
             elif self.is_compiled:
-                found = np.array([self._composed.log_density(row) for row in rows])
+                log_density = self._composed_for(rows.size).log_density
+                found = np.array([log_density(row) for row in rows])
             else:
                 found = log_density_by_parts(self.parts, self.parametrisation, rows)
             return float(found[0]) if points.ndim == 1 else found.reshape(points.shape[:-1])
@@ -267,10 +268,11 @@ class Prior(Reference):
         draws = np.empty((1 if size is None else int(size), self.dimension))
         try:
             if self._tables is not None:
-                from_python(draw_priors, draws.size)(rng, *self._tables, draws)
+                from_python_once(draw_priors, draws.size)(rng, *self._tables, draws)
             elif self.is_compiled:
+                draw = self._composed_for(draws.size).draw
                 for row in draws:
-                    self._composed.draw(rng, row)
+                    draw(rng, row)
             else:
                 draw_by_parts(self.parts, self.parametrisation, rng, draws)
         except InputError as error:
@@ -302,7 +304,16 @@ class Prior(Reference):
 
     @cached_property
     def _composed(self) -> ReferenceFunctions:
-        return composed_functions(self.parts, self.parametrisation)
+        return composed_functions(self.parts, self.parametrisation, NUMBA)
+
+    @cached_property
+    def _composed_source(self) -> ReferenceFunctions:
+        return composed_functions(self.parts, self.parametrisation, INTERPRETED)
+
+    def _composed_for(self, numbers: int) -> ReferenceFunctions:
+        """To be called from Python: compiled, unless all that these call had to be, too."""
+        is_compiled = from_python(draw_prior, numbers) is draw_prior
+        return self._composed if is_compiled else self._composed_source
 
     def _compiled_tables(self) -> Tables:
         if self._tables is None:
