@@ -60,6 +60,10 @@ class Backend(ABC):
         return self.time_unit == "s"
 
     @abstractmethod
+    def start_early(self) -> None:
+        """Begin with what takes time and needs no problem, while others prepare the run."""
+
+    @abstractmethod
     def check(self, session: Session) -> None:
         """Refuse what cannot work, before the budget starts to run."""
 
@@ -76,6 +80,10 @@ class Backend(ABC):
 
 class LoopBackend(Backend):
     """A backend that computes in this process and is always ready."""
+
+    @override
+    def start_early(self) -> None:
+        """Nothing is to be started."""
 
     @contextmanager
     @override

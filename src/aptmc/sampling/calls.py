@@ -97,6 +97,8 @@ def sample(
 
 def _when_the_budget_begins(on: Backend | None) -> Control:
     """Budgets count from here. What is compiled once on a machine comes before."""
+    if on is not None:
+        on.start_early()
     if on is None or on.is_in_real_time:
         stand_by_to_answer.make_ready()  # type: ignore[attr-defined]
     return Control()

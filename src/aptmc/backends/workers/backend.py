@@ -11,7 +11,7 @@ from typing import Any, final
 from typing_extensions import override
 
 from aptmc.backends.base import Backend, Engine
-from aptmc.backends.processes.fork_server import pack
+from aptmc.backends.workers.payload import pack
 from aptmc.backends.workers.grouping import Grouping
 from aptmc.backends.workers.replay_workers import ByWorkers
 from aptmc.backends.workers.trials import ComputeTimed
