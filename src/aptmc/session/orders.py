@@ -18,7 +18,8 @@ from aptmc.kernels import Kernel
 from aptmc.keys import START, Dial, Key, open_streams, rewind
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import STATUS, Move
-from aptmc.targets import INTERPRETED, Target
+from aptmc.session.kept_code import KEPT_ON_DISK
+from aptmc.targets import INTERPRETED, NUMBA, Target
 
 
 class Order(NamedTuple):
@@ -51,6 +52,8 @@ class Mover:
     ) -> None:
         """Prepare to compute: as the problem is, by default, and the kernel can be."""
         self.target = target or (problem.target if kernel.compiles else INTERPRETED)
+        if self.target == NUMBA:
+            self.target = KEPT_ON_DISK
         self.problem = problem
         self.kernel = kernel
         self.info_length = kernel.info_length
