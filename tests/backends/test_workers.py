@@ -15,8 +15,8 @@ from select import select
 import pytest
 
 import aptmc
-from aptmc.backends.workers.payload import pack
 from aptmc.backends.processes.local_workforce import LocalWorkforce
+from aptmc.backends.workers.payload import pack
 from aptmc.backends.workers.wire import Wire
 from aptmc.clock import WallClock
 from aptmc.errors import StopReason

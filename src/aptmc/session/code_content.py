@@ -61,9 +61,7 @@ def _only_known_implementations() -> bool:
     known = [*builtin_registry.functions, *builtin_registry.attributes]
     own = (getattr(template, "_overload_func", None) for template in known)
     return all(
-        is_trusted(function.__globals__.get("__name__"))
-        for function in own
-        if function is not None
+        is_trusted(function.__globals__.get("__name__")) for function in own if function is not None
     )
 
 

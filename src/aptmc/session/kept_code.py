@@ -104,7 +104,9 @@ def _folder() -> Path:
 def _versions() -> tuple[Any, ...]:
     """The libraries whose code becomes part of a move, and what the compiler was told."""
     package = Path(aptmc.__file__).parent
-    sources = [(path.relative_to(package).as_posix(), path.stat()) for path in package.rglob("*.py")]
+    sources = [
+        (path.relative_to(package).as_posix(), path.stat()) for path in package.rglob("*.py")
+    ]
     told = [item for item in os.environ.items() if item[0].startswith("NUMBA_")]
     return (
         tuple(sorted((name, found.st_size, found.st_mtime_ns) for name, found in sources)),

@@ -112,6 +112,7 @@ class WorkerLoop(RunningProcessors):
             self.session.begin(early.compute_all)
             # A move that is issued again is the same move, so units stay as they were.
             progress = self.session.progress
+            progress.quickest_start = max(progress.quickest_start, early.quickest_start)
             if progress.units is None:
                 progress.units = self.choose_units(early.compute_timed)
         except StoppedEarly:
