@@ -19,7 +19,6 @@ import re
 from collections.abc import Callable
 from inspect import isgeneratorfunction
 from itertools import count
-from os import register_at_fork
 from secrets import randbits
 from types import FunctionType
 from typing import Annotated, Any, TypeVar, cast, final, get_type_hints
@@ -167,7 +166,7 @@ def compiled_like(model: Callable[..., Any], function: Function, kept: Any = Non
 
     :param kept: where its machine code is looked for, and kept: one of numba's caches
     """
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
     if kept is not None:
         dispatcher._cache = kept
     dispatcher.compile(signature_of(model))
@@ -179,14 +178,13 @@ def compiled_like(model: Callable[..., Any], function: Function, kept: Any = Non
 OUR_NUMBERS = 1 << 40
 
 
-def _number_apart() -> None:
+def number_apart() -> None:
     """Have numba count compiled functions from a place of this process's own: see above."""
     if hasattr(FunctionIdentity, "_unique_ids"):
         FunctionIdentity._unique_ids = count(OUR_NUMBERS + randbits(60))
 
 
-_number_apart()
-register_at_fork(after_in_child=_number_apart)
+number_apart()
 
 
 def source_of(function: Function) -> Function:

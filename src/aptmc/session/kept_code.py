@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, final
 
-import llvmlite
+import llvmlite  # type: ignore[import-untyped]
 import numba
 import numpy as np
 from numba.core.caching import _Cache
@@ -28,6 +28,7 @@ from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 import aptmc
+from aptmc.compiled import number_apart
 from aptmc.session.code_content import Unknown, content_of, is_numbered_apart
 from aptmc.targets import Numba
 
@@ -45,10 +46,11 @@ def place_of(function: Callable[..., Any]) -> KeptCode | None:
 
 
 KEPT_ON_DISK = Numba(place_of)
+os.register_at_fork(after_in_child=number_apart)
 
 
 @final
-class KeptCode(_Cache):  # type: ignore[misc]
+class KeptCode(_Cache):
     """One function's place on disk, as numba asks for it."""
 
     def __init__(self, function: Callable[..., Any], content: str) -> None:
@@ -59,7 +61,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
         """The folder."""
         return str(_folder())
 
-    def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
         """What was kept, if there is something and it can be read."""
         target_context.refresh()
         try:
@@ -96,7 +98,8 @@ class KeptCode(_Cache):  # type: ignore[misc]
 
 def _folder() -> Path:
     """Beside what numba keeps, if it was told where; else where programs keep such things."""
-    folder = numba.config.CACHE_DIR or AppDirs("aptmc", appauthor=False).user_cache_dir
+    told: str = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    folder = told or AppDirs("aptmc", appauthor=False).user_cache_dir
     return Path(folder) / "moves"
 
 

@@ -1,4 +1,4 @@
-"""The ancestor as the coordinating process knows it: started early, kept for the next run, ended."""
+"""The ancestor as the coordinating process knows it: started early, kept for a while, ended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AncestorLink:
                 "this Python cannot start workers, because it does not know its own program or "
                 "because the system is not a Unix: use on=aptmc.InProcess()"
             )
-        self.inherited = inherited()
+        self.owner, self.inherited = os.getpid(), inherited()
         self._socket, theirs = socket.socketpair()
         arguments = f"{theirs.fileno()}, {os.getpid()}, {patience!r}"
         command = f"from aptmc.backends.processes.ancestor import main; main({arguments})"
@@ -105,7 +105,7 @@ class Ancestors:
         """End those that this process has started: it is about to end itself."""
         with self._lock:
             for link in [self._kept, *self._leaving]:
-                if link is not None and link.inherited[0] == os.getpid():
+                if link is not None and link.owner == os.getpid():
                     link.end()
             self._kept, self._leaving = None, []
 
@@ -115,7 +115,7 @@ class Ancestors:
         if self._kept is None or not self._kept.is_up_to_date:
             if self._kept is None:
                 atexit.register(self.end_all)
-            elif self._kept.inherited[0] == os.getpid():
+            elif self._kept.owner == os.getpid():
                 self._kept.hang_up()
                 self._leaving.append(self._kept)
             self._kept = AncestorLink()
