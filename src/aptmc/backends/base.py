@@ -60,8 +60,11 @@ class Backend(ABC):
         return self.time_unit == "s"
 
     @abstractmethod
-    def start_early(self) -> None:
-        """Begin with what takes time and needs no problem, while others prepare the run."""
+    def start_early(self, *, compiles: bool) -> None:
+        """Begin with what takes time and needs no problem, while others prepare the run.
+
+        :param compiles: whether moves are machine code
+        """
 
     @abstractmethod
     def check(self, session: Session) -> None:
@@ -82,7 +85,7 @@ class LoopBackend(Backend):
     """A backend that computes in this process and is always ready."""
 
     @override
-    def start_early(self) -> None:
+    def start_early(self, *, compiles: bool) -> None:
         """Nothing is to be started."""
 
     @contextmanager

@@ -91,14 +91,15 @@ def sample(
     True
     """
     settings, path = asked_for(**locals(), shows_progress=True)
-    control = _when_the_budget_begins(settings.on)
+    compiles = settings.problem.target.is_compiled and settings.kernel.compiles
+    control = _when_the_budget_begins(settings.on, compiles=compiles)
     return prepare(settings, path).run(control)
 
 
-def _when_the_budget_begins(on: Backend | None) -> Control:
+def _when_the_budget_begins(on: Backend | None, *, compiles: bool) -> Control:
     """Budgets count from here. What is compiled once on a machine comes before."""
     if on is not None:
-        on.start_early()
+        on.start_early(compiles=compiles)
     if on is None or on.is_in_real_time:
         stand_by_to_answer.make_ready()  # type: ignore[attr-defined]
     return Control()
@@ -143,7 +144,8 @@ def start(*problem: Problem, **arguments: Any) -> RunHandle:
     asked = signature(sample).bind(*problem, **arguments)
     asked.apply_defaults()
     settings, path = asked_for(**asked.arguments, shows_progress=False)
-    control = _when_the_budget_begins(settings.on)
+    compiles = settings.problem.target.is_compiled and settings.kernel.compiles
+    control = _when_the_budget_begins(settings.on, compiles=compiles)
     return RunHandle(prepare(settings, path), control)
 
 
@@ -192,7 +194,8 @@ def resume(
     150.0
     """
     check_kind("on", on, Backend | None)
-    control = _when_the_budget_begins(on)
+    compiles = isinstance(problem, Problem) and problem.target.is_compiled
+    control = _when_the_budget_begins(on, compiles=compiles)
     prepared = prepare_to_resume(
         Path(store), problem, budget, on, kernel, schedule, force=force, progress=progress
     )

@@ -24,7 +24,7 @@ class ClusterBackend(WorkforceBackend):
         """The engine, made ready to be spoken to during one run."""
 
     @override
-    def start_early(self) -> None:
+    def start_early(self, *, compiles: bool) -> None:
         """Nothing: the engine's own workers are there, or come when they are asked for."""
 
     @override

@@ -18,8 +18,10 @@ import socket
 from contextlib import suppress
 from typing import NoReturn, final
 
+from numba.core.registry import cpu_target
+
 from aptmc.backends.processes.fork_server import serve_run
-from aptmc.backends.processes.messages import BECOME
+from aptmc.backends.processes.messages import BECOME, COMPILER, FORK
 from aptmc.backends.processes.surroundings import end_with_parent, restore_environment
 from aptmc.clock import WallClock
 
@@ -75,14 +77,26 @@ class _Ancestor:
                         selector.unregister(self.requests)
                     elif request == BECOME:
                         return socket.socket(fileno=descriptors[0])
-                    else:
+                    elif request == FORK:
                         self.fork(descriptors[0])
+                    else:
+                        self.load(request)
                 self.reap()
                 if self.fork_servers:
                     needed = clock.now()
                 elif not is_asked or clock.now() >= needed + self.patience:
                     break
         return None
+
+    def load(self, what: bytes) -> None:
+        """Have ready what the next runs need, too, and the first fork servers have not."""
+        with suppress(Exception):  # whoever needs it will find out what is wrong with it
+            if what == COMPILER:
+                cpu_target.typing_context.refresh()
+                cpu_target.target_context.refresh()
+            else:
+                import scipy.stats  # noqa: F401
+            gc.freeze()
 
     def fork(self, descriptor: int) -> None:
         """A fork server for one run, which speaks through a socket."""

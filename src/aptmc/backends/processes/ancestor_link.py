@@ -11,7 +11,7 @@ import threading
 from contextlib import suppress
 from typing import final
 
-from aptmc.backends.processes.messages import BECOME, FORK
+from aptmc.backends.processes.messages import BECOME, COMPILER, DISTRIBUTIONS, FORK
 from aptmc.backends.processes.surroundings import can_copy_processes, environment, inherited
 from aptmc.errors import InputError
 
@@ -31,6 +31,7 @@ class AncestorLink:
                 "because the system is not a Unix: use on=aptmc.InProcess()"
             )
         self.owner, self.inherited = os.getpid(), inherited()
+        self._loaded: set[bytes] = set()  # what it was asked to load
         self._socket, theirs = socket.socketpair()
         arguments = f"{theirs.fileno()}, {os.getpid()}, {patience!r}"
         command = f"from aptmc.backends.processes.ancestor import main; main({arguments})"
@@ -58,6 +59,13 @@ class AncestorLink:
         with suppress(OSError):
             socket.send_fds(self._socket, [request], [theirs.fileno()])
 
+    def have_loaded(self, what: bytes) -> None:
+        """Have it load something more before it serves the next."""
+        if what not in self._loaded:
+            self._loaded.add(what)
+            with suppress(OSError):
+                self._socket.sendall(what)
+
     def hang_up(self) -> None:
         """It is not needed any more, and ends when the runs that it serves are over."""
         self._socket.close()
@@ -82,20 +90,28 @@ class Ancestors:
         self._kept: AncestorLink | None = None
         self._leaving: list[AncestorLink] = []
 
-    def start_early(self, *, keep_warm: bool) -> None:
+    def start_early(self, *, compiles: bool) -> None:
         """Have one load libraries, if none has, for a run that will soon ask for a server."""
-        if keep_warm and can_copy_processes():
+        if can_copy_processes():
             with self._lock:
-                self._current()
+                current = self._current()
+                if compiles:
+                    current.have_loaded(COMPILER)
 
-    def fork_server(self, theirs: socket.socket, *, keep_warm: bool) -> AncestorLink | None:
+    def fork_server(
+        self, theirs: socket.socket, *, keep_warm: bool, needs_scipy: bool = False
+    ) -> AncestorLink | None:
         """Have a fork server serve whoever is at the other end of a socket.
 
+        :param needs_scipy: whether it will load scipy's distributions, as the next is likely to
         :returns: the process itself if it is nobody's ancestor, and has to be ended with the run
         """
         if keep_warm and can_copy_processes():
             with self._lock:
-                self._current().ask(FORK, theirs)
+                current = self._current()
+                if needs_scipy:
+                    current.have_loaded(DISTRIBUTIONS)
+                current.ask(FORK, theirs)
             return None
         own = AncestorLink()
         own.ask(BECOME, theirs)

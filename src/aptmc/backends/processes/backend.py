@@ -67,9 +67,10 @@ class Processes(WorkforceBackend):
         )
 
     @override
-    def start_early(self) -> None:
+    def start_early(self, *, compiles: bool) -> None:
         """Have libraries loaded in the process from which workers come."""
-        ANCESTORS.start_early(keep_warm=self.keep_warm)
+        if self.keep_warm:
+            ANCESTORS.start_early(compiles=compiles)
 
     @override
     def units(self, session: Session, compute: ComputeTimed) -> Units:

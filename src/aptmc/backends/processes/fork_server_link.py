@@ -47,7 +47,8 @@ class ForkServerLink:
         """
         self.socket, theirs = socket.socketpair()
         with theirs:
-            self._own = ANCESTORS.fork_server(theirs, keep_warm=keep_warm)
+            needs_scipy = b"scipy.stats" in payload
+            self._own = ANCESTORS.fork_server(theirs, keep_warm=keep_warm, needs_scipy=needs_scipy)
         self._handle: int | None = None  # of its process, once it has begun
         self._is_ready = False
         self.ended_well = False  # by itself, and its workers before it

@@ -6,8 +6,9 @@ import socket
 import struct
 
 # What the ancestor is asked for, with a socket to whoever asks: a fork server that is a copy of it,
-# or to become one itself.
-FORK, BECOME = b"F", b"B"
+# or to become one itself. Without one: to load scipy's distributions, or make numba ready, before
+# the next fork server is made.
+FORK, BECOME, DISTRIBUTIONS, COMPILER = b"F", b"B", b"D", b"C"
 # What a fork server is told before it gets the problem: to load it, or to leave that to each
 # worker.
 EARLY, LATE = b"E", b"L"
