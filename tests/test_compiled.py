@@ -24,7 +24,7 @@ from aptmc.backends.virtual.event_loop import run_until
 from aptmc.compiled import AtFirstUse, compiled, interpreted, pointer_to, ready
 
 # In a compiled function's name: the number by which its process tells it from others.
-NUMBER = re.compile(r"B\dv\d+")
+NUMBER = re.compile(r"B\d+v\d+")
 DEFINITION = re.compile(r"^define [^@]*@\"?([\w.]+)\"?\(.*?^}", re.MULTILINE | re.DOTALL)
 # What may differ between two compilations of the same function: names and numbers of values.
 INCIDENTAL = re.compile(r"%[\w.]+|@(?!llvm)[\w.\"-]+|![\w.]+|#\d+")

@@ -152,8 +152,10 @@ def test_copies_of_a_process_count_from_numbers_of_their_own():
 import os
 import aptmc.session.kept_code
 from numba.core.bytecode import FunctionIdentity
-os.fork()
-print(next(FunctionIdentity._unique_ids), flush=True)
+copy = os.fork()
+os.write(1, f"{next(FunctionIdentity._unique_ids)}\\n".encode())
+if copy:
+    assert os.waitpid(copy, 0)[1] == 0
 """
     output = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

@@ -22,7 +22,11 @@ from numba.core.registry import cpu_target
 
 from aptmc.backends.processes.fork_server import serve_run
 from aptmc.backends.processes.messages import BECOME, COMPILER, FORK
-from aptmc.backends.processes.surroundings import end_with_parent, restore_environment
+from aptmc.backends.processes.surroundings import (
+    can_fork,
+    end_with_parent,
+    restore_environment,
+)
 from aptmc.clock import WallClock
 
 LOOK_UP = 0.5  # seconds between two looks whether the coordinating process is still there
@@ -75,7 +79,7 @@ class _Ancestor:
                     if not request:
                         is_asked = False  # it goes when those who came from it have gone
                         selector.unregister(self.requests)
-                    elif request == BECOME:
+                    elif request == BECOME or (request == FORK and not can_fork()):
                         return socket.socket(fileno=descriptors[0])
                     elif request == FORK:
                         self.fork(descriptors[0])

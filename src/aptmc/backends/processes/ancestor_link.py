@@ -31,6 +31,7 @@ class AncestorLink:
                 "because the system is not a Unix: use on=aptmc.InProcess()"
             )
         self.owner, self.inherited = os.getpid(), inherited()
+        self._listens = True
         self._loaded: set[bytes] = set()  # what it was asked to load
         self._socket, theirs = socket.socketpair()
         arguments = f"{theirs.fileno()}, {os.getpid()}, {patience!r}"
@@ -48,16 +49,19 @@ class AncestorLink:
 
     @property
     def is_up_to_date(self) -> bool:
-        """Whether it lives, and one that is started now would be like it."""
-        return self.inherited == inherited() and self.process.poll() is None
+        """Whether it lives and listens, and one that is started now would be like it."""
+        is_there = self._listens and self.process.poll() is None
+        return is_there and self.inherited == inherited()
 
     def ask(self, request: bytes, theirs: socket.socket) -> None:
         """Have it serve whoever is at the other end of a socket.
 
         If it has just died, that is noticed by whoever listens there.
         """
-        with suppress(OSError):
+        try:
             socket.send_fds(self._socket, [request], [theirs.fileno()])
+        except OSError:
+            self._listens = False
 
     def have_loaded(self, what: bytes) -> None:
         """Have it load something more before it serves the next."""
