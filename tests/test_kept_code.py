@@ -25,6 +25,7 @@ from aptmc.session import code_content
 from aptmc.session.code_content import Unknown, content_of, is_numbered_apart
 from aptmc.session.kept_code import KEPT_ON_DISK, KeptCode
 from aptmc.session.orders import Mover, Order
+from aptmc.targets import Target
 
 TEXT = """
 def helper(x):
@@ -103,6 +104,9 @@ UNKNOWN = {
     "an object": {"FACTOR": object()},
     "a list": {"FACTOR": [1.0]},
     "a plain function": {"math": plain},
+    "a method of an object": {"FACTOR": np.random.default_rng(1).random},
+    "a function of numpy's kind": {"FACTOR": np.frompyfunc(abs, 1, 1)},
+    "a class from nowhere": {"Pair": type("Pair", (), {"__module__": "builtins"})},
     "a class": {"Pair": type("Pair", (), {})},
     "a pointer": {"FACTOR": ctypes.CDLL(None).abs},
     "objects in an array": {"CONSTANTS": np.array([None])},
@@ -127,6 +131,63 @@ def test_nothing_is_kept_once_numba_was_taught_more(monkeypatch):
 
     with pytest.raises(Unknown, match="taught"):
         content_of(written())
+
+
+def problem_at(centre):
+    @njit
+    def log_likelihood(theta):
+        return -0.5 * (theta[0] - centre) ** 2
+
+    return aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.norm(0.0, 2.0)))
+
+
+class Looking(Target):
+    """Compiles nothing, and notes what could be kept."""
+
+    is_compiled = True
+
+    def __init__(self):
+        self.contents = []
+
+    def like(self, model, function):
+        self.contents.append(content_of(function))
+        return njit(function)
+
+    def helper(self, function):
+        return njit(function)
+
+    def library(self, function):
+        return function
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        aptmc.RandomWalk(1.0),
+        aptmc.Slice(1.0),
+        aptmc.Mixture(aptmc.RandomWalk(1.0), aptmc.Slice(1.0)),
+    ],
+    ids=lambda kernel: type(kernel).__name__,
+)
+def test_the_moves_of_all_kernels_can_be_kept(kernel):
+    contents = []
+    for centre in (1.0, 1.0, 2.0):
+        looking = Looking()
+        kernel.move(problem_at(centre), looking)
+        contents.append(looking.contents[-1])
+    assert contents[0] == contents[1] != contents[2]
+
+
+def test_the_moves_of_a_simulator_can_be_kept():
+    kernel = aptmc.OneHit(1.0)
+    simulate, distance = (
+        njit(lambda theta, rng: theta),
+        njit(lambda one, other: abs(one - other)[0]),
+    )
+    problem = aptmc.Abc(simulate, aptmc.Prior(x=stats.norm()), [0.0], distance)
+    looking = Looking()
+    kernel.move(problem, looking)
+    assert looking.contents
 
 
 # --- numbers of functions -------------------------------------------------------------------------
@@ -176,12 +237,7 @@ def folder(tmp_path, monkeypatch):
 
 def moved(centre):
     """A move of a new problem, and what came of it."""
-
-    @njit
-    def log_likelihood(theta):
-        return -0.5 * (theta[0] - centre) ** 2
-
-    problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.norm(0.0, 2.0)))
+    problem = problem_at(centre)
     kernel = aptmc.RandomWalk(1.0)
     mover = Mover(problem, kernel, seed=1)
     tuning = kernel.tuning(problem, aptmc.Ladder.powers(2))[0]

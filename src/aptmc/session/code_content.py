@@ -95,8 +95,14 @@ class _Content:
             self.note(repr(value))
         elif isinstance(value, type):
             self.add_class(value)
-        elif isinstance(value, BuiltinFunctionType | np.ufunc):
-            self.by_name(getattr(value, "__module__", None) or "numpy", value.__name__)
+        elif isinstance(value, np.ufunc):
+            self.by_name(
+                "numpy" if value is getattr(np, value.__name__, None) else None, str(value)
+            )
+        elif isinstance(value, BuiltinFunctionType):
+            owner = value.__self__
+            module = owner.__name__ if isinstance(owner, ModuleType) else None
+            self.by_name(module, value.__name__)
         elif self.is_first(value):
             if isinstance(value, CPUDispatcher):
                 self.add_dispatcher(value)
@@ -156,8 +162,10 @@ class _Content:
             self.note(kind.__qualname__, *((one.name, repr(one.value)) for one in kind))
         elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
             self.note(kind.__module__, kind.__qualname__, kind._fields)
-        else:
+        elif kind.__module__ != "builtins" or getattr(builtins, kind.__qualname__, None) is kind:
             self.by_name(kind.__module__, kind.__qualname__)
+        else:  # made from a text without a module
+            raise Unknown(f"the class {kind.__qualname__}")
 
     def add_all(self, values: Iterable[Any]) -> None:
         """Several, and how many."""

@@ -14,7 +14,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, final
@@ -46,7 +45,8 @@ def place_of(function: Callable[..., Any]) -> KeptCode | None:
 
 
 KEPT_ON_DISK = Numba(place_of)
-os.register_at_fork(after_in_child=number_apart)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=number_apart)
 
 
 @final
@@ -65,7 +65,10 @@ class KeptCode(_Cache):
         """What was kept, if there is something and it can be read."""
         target_context.refresh()
         try:
-            kept = pickle.loads(self._file(signature, target_context).read_bytes())
+            path = self._file(signature, target_context)
+            kept = pickle.loads(path.read_bytes())
+            with suppress(OSError):
+                os.utime(path)  # it is in use
             return CompileResult._rebuild(target_context, *kept)
         except Exception:  # not there, not whole, or of a module that is not here: compile it
             return None
@@ -83,7 +86,7 @@ class KeptCode(_Cache):
             _forget_old(path.parent)
 
     def _file(self, signature: Any, target_context: Any) -> Path:
-        words = (self._content, str(signature), target_context.codegen().magic_tuple(), _versions())
+        words = (self._content, str(signature), target_context.codegen().magic_tuple(), VERSIONS)
         return _folder() / f"{sha256(repr(words).encode()).hexdigest()[:32]}.code"
 
     def enable(self) -> None:
@@ -103,7 +106,6 @@ def _folder() -> Path:
     return Path(folder) / "moves"
 
 
-@cache
 def _versions() -> tuple[Any, ...]:
     """The libraries whose code becomes part of a move, and what the compiler was told."""
     package = Path(aptmc.__file__).parent
@@ -116,6 +118,11 @@ def _versions() -> tuple[Any, ...]:
         tuple(sorted(item for item in told if item[0] not in INCIDENTAL)),
         (numba.__version__, llvmlite.__version__, np.__version__, sys.version, platform.machine()),
     )
+
+
+# As they are when they are loaded: whoever edits the library later has this process keep nothing
+# under the name of what is not in it.
+VERSIONS = _versions()
 
 
 def _write(path: Path, code: bytes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import select
+import selectors
 import signal
 import socket
 from contextlib import suppress
@@ -97,5 +97,6 @@ class ForkServerLink:
 
 def _is_readable(what: int | socket.socket, until: float) -> bool:
     """Whether there is something to read before so late; at the handle of a process, its end."""
-    left = max(until - WallClock().now(), 0.0)
-    return bool(select.select([what], [], [], left)[0])
+    with selectors.DefaultSelector() as selector:
+        selector.register(what, selectors.EVENT_READ)
+        return bool(selector.select(max(until - WallClock().now(), 0.0)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import sys
 from collections.abc import Hashable
 from contextlib import suppress
@@ -40,16 +39,25 @@ def environment() -> dict[str, str]:
 
 def inherited() -> Hashable:
     """All that a process has from the one that starts it: if this changes, it is out of date."""
+    import resource  # which only a Unix has
+
     limits = (getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
     return (
         os.getpid(),  # a copy of this process has to start its own
         tuple(sorted(environment().items())),
-        os.getcwd(),
+        _folder(),
         tuple(map(_file_behind, (sys.__stdout__, sys.__stderr__))),
         os.getpriority(os.PRIO_PROCESS, 0),
         tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else None,
         tuple(map(resource.getrlimit, limits)),
     )
+
+
+def _folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return None
 
 
 def _file_behind(stream: TextIO | None) -> tuple[int, int] | None:
