@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import enum
 import hashlib
+import sys
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, final
@@ -109,8 +110,10 @@ class _Content:
             elif isinstance(value, CodeType):
                 self.add_code(value)
             else:  # a plain function among them: what numba takes it for is not seen in it
-                name = getattr(value, "__qualname__", type(value).__qualname__)
-                self.by_name(getattr(value, "__module__", None), name)
+                module = getattr(value, "__module__", None)
+                name = getattr(value, "__name__", repr(value))
+                is_itself = getattr(sys.modules.get(module or ""), name, None) is value
+                self.by_name(module if is_itself else None, name)
 
     def add_dispatcher(self, dispatcher: Any) -> None:
         """A compiled function: its source, and how it is compiled."""
