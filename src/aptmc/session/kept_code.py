@@ -12,7 +12,7 @@ import pickle
 import platform
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -108,16 +108,23 @@ def _folder() -> Path:
 
 def _versions() -> tuple[Any, ...]:
     """The libraries whose code becomes part of a move, and what the compiler was told."""
-    package = Path(aptmc.__file__).parent
-    sources = [
-        (path.relative_to(package).as_posix(), path.stat()) for path in package.rglob("*.py")
-    ]
     told = [item for item in os.environ.items() if item[0].startswith("NUMBA_")]
     return (
-        tuple(sorted((name, found.st_size, found.st_mtime_ns) for name, found in sources)),
+        tuple(sorted(_sources(os.path.dirname(aptmc.__file__)))),
         tuple(sorted(item for item in told if item[0] not in INCIDENTAL)),
         (numba.__version__, llvmlite.__version__, np.__version__, sys.version, platform.machine()),
     )
+
+
+def _sources(folder: str) -> Iterator[tuple[str, int, int]]:
+    """The files of the library, with their sizes and times."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                found = entry.stat()
+                yield entry.path, found.st_size, found.st_mtime_ns
+            elif entry.is_dir() and entry.name != "__pycache__":
+                yield from _sources(entry.path)
 
 
 # As they are when they are loaded: whoever edits the library later has this process keep nothing
