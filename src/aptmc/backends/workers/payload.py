@@ -40,10 +40,20 @@ def pack(mover_parts: tuple[object, object], wire: Wire) -> bytes:
 
 def unpack(payload: bytes) -> tuple[Mover, Wire]:
     """The problem, compiled, and the way to speak about it."""
+    mover, wire = load(payload)
+    compile_move(mover)
+    return mover, wire
+
+
+def load(payload: bytes) -> tuple[Mover, Wire]:
+    """The problem as it came, and the way to speak about it."""
     settings, parts = cloudpickle.loads(payload)
     take_over(settings)
     problem, kernel, shape = cloudpickle.loads(parts)
-    mover = Mover(problem, kernel, seed=shape[0])
+    return Mover(problem, kernel, seed=shape[0]), Wire(*shape)
+
+
+def compile_move(mover: Mover) -> None:
+    """Compile a move now, if it can be, and not when it is timed."""
     with suppress(Exception):
         _ = mover.move  # what cannot be compiled is reported by the first worker that needs it
-    return mover, Wire(*shape)

@@ -108,12 +108,11 @@ class WorkerLoop(RunningProcessors):
             self.workforce, self.control, self, self.session.processors, self.budget, self.until
         )
         self.session.make_ready()
+        progress = self.session.progress
         try:
             self.session.begin(early.compute_all)
-            # A move that is issued again is the same move, so units stay as they were.
-            progress = self.session.progress
             progress.quickest_start = max(progress.quickest_start, early.quickest_start)
-            if progress.units is None:
+            if progress.units is None:  # a move that is issued again is the same move
                 progress.units = self.choose_units(early.compute_timed)
         except StoppedEarly:
             return
