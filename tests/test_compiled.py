@@ -25,7 +25,7 @@ from aptmc.compiled import AtFirstUse, compiled, pointer_to
 from aptmc.targets import at_hand, interpreted
 
 # In a compiled function's name: the number by which its process tells it from others.
-NUMBER = re.compile(r"B\dv\d+")
+NUMBER = re.compile(r"B\d+v\d+")
 DEFINITION = re.compile(r"^define [^@]*@\"?([\w.]+)\"?\(.*?^}", re.MULTILINE | re.DOTALL)
 # What may differ between two compilations of the same function: names and numbers of values.
 INCIDENTAL = re.compile(r"%[\w.]+|@(?!llvm)[\w.\"-]+|![\w.]+|#\d+")

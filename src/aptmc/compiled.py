@@ -9,7 +9,8 @@ longer the more arrays are handed from one function to the next.
 One trap: numba tells two compiled functions apart by name, types and a number that it counts up in
 each process. Where one name stands for several functions, as `min` and `max` of an array do (both
 are `min_max_impl.<locals>.impl`), code that several processes wrote to one cache can get one for
-the other. `tests/test_compiled.py` sees to it that no cached function uses such names.
+the other. So each process counts from a random number of its own; and `tests/test_compiled.py` sees
+to it that no cached function of the library uses such names.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from inspect import isgeneratorfunction
+from itertools import count
 from pathlib import Path
+from secrets import randbits
 from typing import Annotated, Any, TypeVar, cast, final, get_type_hints
 
 import numba
 import numpy as np
 import numpy.typing as npt
 from numba import types
+from numba.core.bytecode import FunctionIdentity
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
@@ -193,10 +197,30 @@ def standing_by(function: Function) -> Function:
     return _at_first_use(function)
 
 
-def compiled_like(model: Callable[..., Any], function: Function) -> Function:
-    """Compile a function that belongs to one problem, with the signature of `model`."""
-    jit = numba.njit(signature_of(model), nogil=True, error_model="numpy")
-    return cast(Function, jit(function))
+def compiled_like(model: Callable[..., Any], function: Function, kept: Any = None) -> Function:
+    """Compile a function that belongs to one problem, with the signature of `model`.
+
+    :param kept: where its machine code is looked for, and kept: one of numba's caches
+    """
+    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    if kept is not None:
+        dispatcher._cache = kept
+    dispatcher.compile(signature_of(model))
+    dispatcher.disable_compile()
+    return cast(Function, dispatcher)
+
+
+# From this number on, numbers of functions are some that no other process gives.
+OUR_NUMBERS = 1 << 40
+
+
+def number_apart() -> None:
+    """Have numba count compiled functions from a place of this process's own: see above."""
+    if hasattr(FunctionIdentity, "_unique_ids"):
+        FunctionIdentity._unique_ids = count(OUR_NUMBERS + randbits(60))
+
+
+number_apart()
 
 
 def source_of(function: Function) -> Function:

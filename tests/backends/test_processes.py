@@ -15,6 +15,7 @@ from numba import njit
 from scipy import stats
 
 import aptmc
+from aptmc.backends.processes.ancestor_link import ANCESTORS
 from aptmc.errors import StopReason
 from tests.backends.contract import (
     LADDER,
@@ -29,12 +30,8 @@ from tests.support import simulators
 ANYTIME = aptmc.Anytime(every="1 ms")
 WITH_A_THREAD = """
 import threading
-from tests.support.simulators import Surroundings
 
 threading.Thread(target=threading.Event().wait, daemon=True).start()
-
-class InCompany(Surroundings):
-    pass
 """
 
 
@@ -67,9 +64,14 @@ def _few_objects_to_look_at():
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left(_few_objects_to_look_at):
-    """However a run ends, it leaves no process, no open file and no thread."""
+    """However a run ends, it leaves no process, no open file and no thread.
+
+    But for the process from which the next run comes.
+    """
+    ANCESTORS.end_all()
     files, others, threads = open_files(), children(), threading.active_count()
     yield
+    ANCESTORS.end_all()
     assert children() == others
     assert open_files() == files
     assert threading.active_count() == threads
@@ -186,18 +188,16 @@ def test_libraries_in_workers_start_no_threads_and_the_search_path_is_the_users(
     assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
-def test_a_problem_that_starts_threads_gets_fresh_processes(tmp_path, monkeypatch):
-    """A copy of a process with threads is not sound, so the fork server must not make one."""
+@pytest.mark.parametrize("keep_warm", [True, False])
+def test_a_python_that_starts_threads_gets_fresh_processes(keep_warm, tmp_path, monkeypatch):
+    """A copy of a process with threads is not sound, so nobody must make one."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "with_a_thread.py").write_text(WITH_A_THREAD)
-    # Here its thread is not wanted: the functions are imported by name in the fork server.
-    here = ModuleType("with_a_thread")
-    here.InCompany = type("InCompany", (simulators.Surroundings,), {"__module__": here.__name__})
-    monkeypatch.setitem(sys.modules, here.__name__, here)
+    (tmp_path / "sitecustomize.py").write_text(WITH_A_THREAD)  # Python imports it at its start
     notes = tmp_path / "notes"
     run = run_until(
-        problem=simulators.problem(here.InCompany(notes)), on=aptmc.Processes(2, group=1)
+        problem=simulators.problem(simulators.Surroundings(notes)),
+        on=aptmc.Processes(2, group=1, keep_warm=keep_warm),
     )
     command, threads, path = notes.read_text().splitlines()
     assert "worker_main" in command

@@ -6,6 +6,7 @@ import pytest
 
 import aptmc
 from aptmc.backends.workers.backend import WorkerEngine as Engine
+from aptmc.backends.workers.grouping import Grouping
 from aptmc.backends.workers.trials import measure_units
 from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
@@ -185,3 +186,50 @@ def test_a_trial_move_that_hangs_is_given_up():
     (key,) = place.workforce.given_up
     assert (key.purpose, key.chain) == (PILOT, 2)
     assert LADDER.rungs > 2
+
+
+# --- trials ---------------------------------------------------------------------------------------
+
+
+def purposes_of(seconds, *, phases=1, **options):
+    """What a run with units of its own choice computes before moves count, and its units."""
+    ordered = []
+
+    def noted(order):
+        ordered.append(order.key.purpose)
+        return seconds(order)
+
+    place = WorkerEngine(noted, units=Grouping("auto", "auto").units, **options)
+    for _ in range(phases):
+        session = make_session(ANYTIME, 2)[0]
+        place.run(100.0, session)
+    return ordered, session.progress.units
+
+
+@pytest.mark.parametrize("phases", [1, 2])
+def test_where_first_states_take_long_no_move_is_tried(phases):
+    ordered, units = purposes_of(lambda order: 10.0, phases=phases)
+    assert PILOT not in ordered
+    assert MOVE in ordered
+    assert units.steps.tolist() == [1] * LADDER.rungs
+    assert units.ahead == 0
+
+
+def test_where_first_states_are_cheap_moves_are_tried_and_grouped():
+    ordered, units = purposes_of(lambda order: 1e-3 * order.tuning[STEPS])
+    assert PILOT in ordered
+    assert (units.steps > 1).all()
+
+
+def test_what_only_the_first_call_of_a_worker_takes_says_nothing():
+    """It may load libraries, or compile."""
+    called = set()
+
+    def seconds(order):
+        is_first = order.key.chain < 2 and order.key.chain not in called
+        called.add(order.key.chain)
+        return 10.0 if is_first else 1e-3 * order.tuning[STEPS]
+
+    ordered, units = purposes_of(seconds)
+    assert PILOT in ordered
+    assert (units.steps > 1).all()

@@ -15,8 +15,8 @@ from select import select
 import pytest
 
 import aptmc
-from aptmc.backends.processes.fork_server import pack
 from aptmc.backends.processes.local_workforce import LocalWorkforce
+from aptmc.backends.workers.payload import pack
 from aptmc.backends.workers.wire import Wire
 from aptmc.clock import WallClock
 from aptmc.errors import StopReason
@@ -118,7 +118,7 @@ def test_a_reply_and_the_death_of_the_fork_server_may_come_together():
         listen()  # there is nothing more to hear: from now on, first come, first heard
         workforce.order(worker, order)
         eventually(lambda: worker.connection.poll(0))
-        workforce._fork_server.process.kill()
+        os.kill(parent_of(worker.process), signal.SIGKILL)
         eventually(lambda: select([workforce._fork_server.socket], [], [], 0.0)[0])
         ((successor, first),) = listen()
         heard.clear()
@@ -285,8 +285,8 @@ def running(folder, text, **options):
 def test_a_signal_ends_a_script_with_the_result_so_far(number, reason, tmp_path):
     with running(tmp_path, UNTIL_A_SIGNAL) as script:
         eventually(script.has_moved)
-        # The script, the fork server, two workers and their sleepers.
-        assert len(script.processes()) == 6
+        # The script, the ancestor, the fork server, two workers and their sleepers.
+        assert len(script.processes()) == 7
         script.process.send_signal(number)
         first, *in_flight = script.output()
         eventually(lambda: not script.processes())
@@ -301,7 +301,7 @@ def test_a_signal_ends_a_script_with_the_result_so_far(number, reason, tmp_path)
 def test_when_the_coordinating_process_is_killed_nobody_is_left(tmp_path):
     with running(tmp_path, UNTIL_A_SIGNAL) as script:
         eventually(script.has_moved)
-        assert len(script.processes()) == 6
+        assert len(script.processes()) == 7
         script.process.kill()
         eventually(lambda: not script.processes())
         assert script.process.wait() == -signal.SIGKILL

@@ -59,6 +59,13 @@ class Backend(ABC):
         return self.time_unit == "s"
 
     @abstractmethod
+    def start_early(self, *, compiles: bool) -> None:
+        """Begin with what takes time and needs no problem, while others prepare the run.
+
+        :param compiles: whether moves are machine code
+        """
+
+    @abstractmethod
     def check(self, session: Session) -> None:
         """Refuse what cannot work, before the budget starts to run."""
 
@@ -75,6 +82,10 @@ class Backend(ABC):
 
 class LoopBackend(Backend):
     """A backend that computes in this process and is always ready."""
+
+    @override
+    def start_early(self, *, compiles: bool) -> None:
+        """Nothing is to be started."""
 
     @abstractmethod
     def engine(self, budget: float, control: Control) -> Engine:

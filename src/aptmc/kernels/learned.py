@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.special import ndtri
 
 from aptmc.compiled import Floats, FloatTable, FloatTables, Integers
 from aptmc.kernels.seen import FEWEST_DRAWS, Seen
@@ -85,6 +84,8 @@ def better_scale(scale: float, accepted: float, target: float) -> float:
     For a normal target of many dimensions the acceptance is 2 Phi(-c * scale) with some c, which
     one measurement tells.
     """
+    from scipy.special import ndtri  # which a worker, who does not learn, has no need to load
+
     accepted = min(max(accepted, 0.005), 0.995)
     change = float(ndtri(target / 2.0) / ndtri(accepted / 2.0))
     return scale * min(max(change, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)

@@ -65,6 +65,8 @@ def before_the_budget(problem: object, on: Backend | None, control: Control) -> 
     """
     is_plain = isinstance(problem, Problem) and not problem.target.is_compiled
     waits = not is_plain or when_to_compile() == FIRST
+    if on is not None:
+        on.start_early(compiles=not is_plain)
     if waits and (on is None or on.is_in_real_time) and not is_in_cache():
         with control.start_up.without_looking_up(Part.SAMPLER, COMPILING):
             yield  # which compiles some of it, too, but first sees whether all is well

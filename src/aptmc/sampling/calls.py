@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from aptmc.backends import Backend
+from aptmc.backends import Backend, Processes
 from aptmc.kernels import Kernel
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Pools
@@ -91,7 +91,7 @@ def sample(
     """
     asked = locals()
     with announced(on, budget, progress=progress is None or progress) as call:
-        with before_the_budget(problem, on, call.control):
+        with before_the_budget(problem, on or Processes(), call.control):
             settings, path = asked_for(**asked, shows_progress=True)
         phases = call.watched(prepare(settings, path))
     return phases.run(call.control)
@@ -137,7 +137,7 @@ def start(*problem: Problem, **arguments: Any) -> RunHandle:
     asked.apply_defaults()
     said = asked.arguments
     with announced(said["on"], said["budget"], progress=bool(said["progress"])) as call:
-        with before_the_budget(said["problem"], said["on"], call.control):
+        with before_the_budget(said["problem"], said["on"] or Processes(), call.control):
             settings, path = asked_for(**said, shows_progress=False)
         phases = call.watched(prepare(settings, path))
     return RunHandle(phases, call.control)

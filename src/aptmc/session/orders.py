@@ -18,7 +18,8 @@ from aptmc.kernels import Kernel
 from aptmc.keys import START, Dial, Key, open_streams, rewind, rewind_plainly
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import STATUS, Move
-from aptmc.targets import INTERPRETED, Target, at_hand
+from aptmc.session.kept_code import KEPT_ON_DISK
+from aptmc.targets import INTERPRETED, NUMBA, Target, at_hand
 
 
 class Order(NamedTuple):
@@ -56,6 +57,8 @@ class Mover:
     ) -> None:
         """Prepare to compute: as the problem is, by default, and the kernel can be."""
         self.target = target or target_for(problem, kernel)
+        if self.target == NUMBA:
+            self.target = KEPT_ON_DISK
         self.problem = problem
         self.kernel = kernel
         self.info_length = kernel.info_length

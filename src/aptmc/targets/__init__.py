@@ -8,11 +8,12 @@ from aptmc.targets.interpreted import (
     needed_by,
     quietly,
 )
-from aptmc.targets.target import INTERPRETED, NUMBA, Target, target_of
+from aptmc.targets.target import INTERPRETED, NUMBA, Numba, Target, target_of
 
 __all__ = [
     "INTERPRETED",
     "NUMBA",
+    "Numba",
     "Target",
     "at_hand",
     "from_python",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast, final
 
 import numba
@@ -56,13 +56,18 @@ class Interpreted(Target):
 @final
 @dataclass(frozen=True)
 class Numba(Target):
-    """Machine code, end to end."""
+    """Machine code, end to end.
+
+    :param kept: gives a place, for a function, where its machine code is looked for, and kept
+    """
+
+    kept: Callable[[Any], Any] | None = field(default=None, compare=False)
 
     is_compiled = True
 
     @override
     def like(self, model: Callable[..., Any], function: Function) -> Function:
-        return compiled_like(model, function)
+        return compiled_like(model, function, self.kept and self.kept(function))
 
     @override
     def helper(self, function: Function) -> Function:

@@ -24,6 +24,10 @@ class ClusterBackend(WorkforceBackend):
         """The engine, made ready to be spoken to during one run."""
 
     @override
+    def start_early(self, *, compiles: bool) -> None:
+        """Nothing: the engine's own workers are there, or come when they are asked for."""
+
+    @override
     def units(self, session: Session, compute: ComputeTimed) -> Units:
         return self.grouping.units(session, compute)
 

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from hashlib import sha256
 from typing import NamedTuple
 
-from aptmc.backends.processes.fork_server import unpack
+from aptmc.backends.workers.payload import unpack
 from aptmc.backends.workers.wire import Wire
 from aptmc.backends.workers.worker import answer
 from aptmc.session.orders import Mover

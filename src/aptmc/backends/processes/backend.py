@@ -6,6 +6,7 @@ from typing import final
 
 from typing_extensions import override
 
+from aptmc.backends.processes.ancestor_link import ANCESTORS
 from aptmc.backends.processes.local_workforce import LocalWorkforce
 from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
 from aptmc.backends.workers.grouping import Ahead, Group, Grouping
@@ -34,6 +35,9 @@ class Processes(WorkforceBackend):
         a trial before the run begins
     :param ahead: how many moves wait at each worker. By default ("auto") one, if moves are short
         and there are chains enough: waiting there, they cannot be exchanged
+    :param keep_warm: leave one process behind in which all libraries are loaded, so that the next
+        run in this session begins at once. It ends after five minutes without a run, or with this
+        process. Where processes cannot be copied, outside Linux, there is none
 
     >>> Processes(4)
     Processes(4)
@@ -45,18 +49,28 @@ class Processes(WorkforceBackend):
         *,
         group: Group = "auto",
         ahead: Ahead = "auto",
+        keep_warm: bool = True,
     ) -> None:
         self.processors = (
             processors_available() if workers is None else whole_number("workers", workers)
         )
         self.grouping = Grouping(group, ahead, most_ahead=1)
+        self.keep_warm = keep_warm
 
     def __repr__(self) -> str:
         return f"Processes({self.processors})"
 
     @override
     def workforce(self, session: Session) -> LocalWorkforce:
-        return LocalWorkforce(payload_of(session), wire_of(session), session.problem)
+        return LocalWorkforce(
+            payload_of(session), wire_of(session), session.problem, keep_warm=self.keep_warm
+        )
+
+    @override
+    def start_early(self, *, compiles: bool) -> None:
+        """Have libraries loaded in the process from which workers come."""
+        if self.keep_warm:
+            ANCESTORS.start_early(compiles=compiles)
 
     @override
     def units(self, session: Session, compute: ComputeTimed) -> Units:

@@ -1,9 +1,10 @@
 """The fork server: a process that has the problem ready, and starts workers at once.
 
-Loading libraries and compiling a problem takes seconds, so it is done once, here. A new worker is a
-copy of this process (`fork`), which takes milliseconds, however often workers die. That is safe
-because nothing else goes on in this process. Where it is not safe, because a library has started
-threads or on systems other than Linux, each worker is a fresh Python instead.
+Loading a problem and compiling it takes seconds, so it is done once, here. A new worker is a copy
+of this process (`fork`), which takes milliseconds, however often workers die. That is safe because
+nothing else goes on in this process. If the problem starts threads when it is loaded, as arrays of
+JAX do, another fork server takes over, whose workers load it themselves. On systems other than
+Linux each worker is a fresh Python instead.
 
 It also sees to it that nobody is left behind. It reports workers that end and removes what they had
 started. When the coordinating process goes away, for whatever reason, it ends them all.
@@ -23,14 +24,16 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import NoReturn, final
 
-import cloudpickle
-
 from aptmc.backends.processes.messages import (
+    BEGUN,
     COMPILING,
     ENDED,
+    GONE,
+    LATE,
     NEWS,
     READY,
     STARTED,
+    UNSOUND,
     UNUSABLE,
     receive_message,
 )
@@ -41,6 +44,7 @@ from aptmc.backends.processes.surroundings import (
     environment,
     restore_environment,
 )
+from aptmc.backends.workers.payload import compile_move, load, unpack
 from aptmc.backends.workers.wire import Wire
 from aptmc.backends.workers.worker import Dismissed, serve
 from aptmc.clock import WallClock
@@ -50,31 +54,40 @@ from aptmc.session.orders import Mover
 GRACE = 0.2
 
 
-def main(descriptor: int) -> None:
-    """Run a fork server that speaks through a socket."""
-    parent = socket.socket(fileno=descriptor)
-    restore_environment()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the coordinating process
-    end_with_parent(signal.SIGTERM)
+def serve_run(parent: socket.socket) -> None:
+    """Be the fork server of one run, until the other side of a socket hangs up."""
     try:
+        parent.sendall(NEWS.pack(BEGUN, os.getpid(), 0))
+        is_late = receive_message(parent) == LATE
         payload = receive_message(parent)
-        mover, wire = load(payload)
-        if mover.target.is_compiled:
-            parent.sendall(NEWS.pack(COMPILING, 0, 0))
-        compile_move(mover)
-    except EOFError:
+    except (EOFError, OSError):
         return
-    except BaseException:
-        text = traceback.format_exc().encode()
-        with suppress(OSError):
-            parent.sendall(NEWS.pack(UNUSABLE, len(text), 0) + text)
-        return
-    fork_server = _ForkServer(parent, payload, mover, wire)
+    could_fork = can_fork()
+    loaded = None
+    if not is_late:
+        try:
+            loaded = load(payload)
+            mover, _ = loaded
+            if mover.target.is_compiled:
+                parent.sendall(NEWS.pack(COMPILING, 0, 0))
+            compile_move(mover)
+        except BaseException:
+            text = traceback.format_exc().encode()
+            with suppress(OSError):
+                parent.sendall(NEWS.pack(UNUSABLE, len(text), 0) + text)
+            return
+        sys.stdout.flush()  # or each worker would print once more what was printed at loading
+        if could_fork and not can_fork():
+            with suppress(OSError):
+                parent.sendall(NEWS.pack(UNSOUND, 0, 0))
+            return
+    fork_server = _ForkServer(parent, payload, loaded)
     with suppress(OSError):
         parent.sendall(NEWS.pack(READY, 0, 0))
         fork_server.work()
     fork_server.end_all()
-    os._exit(0)  # nothing is left to be put away, and nobody should have to wait for that
+    with suppress(OSError):
+        parent.sendall(NEWS.pack(GONE, 0, 0))
 
 
 def worker_main(descriptor: int) -> None:
@@ -86,34 +99,12 @@ def worker_main(descriptor: int) -> None:
     serve(Connection(descriptor), mover, wire)
 
 
-def unpack(payload: bytes) -> tuple[Mover, Wire]:
-    """The problem, compiled, and the way to speak about it."""
-    mover, wire = load(payload)
-    compile_move(mover)
-    return mover, wire
-
-
-def load(payload: bytes) -> tuple[Mover, Wire]:
-    """The problem as it came, and the way to speak about it."""
-    problem, kernel, shape = cloudpickle.loads(payload)
-    return Mover(problem, kernel, seed=shape[0]), Wire(*shape)
-
-
-def compile_move(mover: Mover) -> None:
-    """Compile a move now, if it can be, and not when it is timed."""
-    with suppress(Exception):
-        _ = mover.move  # what cannot be compiled is reported by the first worker that needs it
-
-
-def pack(mover_parts: tuple[object, object], wire: Wire) -> bytes:
-    """The bytes of a problem and a kernel, for `unpack` in another process."""
-    return bytes(cloudpickle.dumps((*mover_parts, wire.shape)))
-
-
 @final
 class _ForkServer:
-    def __init__(self, parent: socket.socket, payload: bytes, mover: Mover, wire: Wire) -> None:
-        self.parent, self.payload, self.mover, self.wire = parent, payload, mover, wire
+    def __init__(
+        self, parent: socket.socket, payload: bytes, loaded: tuple[Mover, Wire] | None
+    ) -> None:
+        self.parent, self.payload, self.loaded = parent, payload, loaded
         self.process = os.getpid()
         self.workers: set[int] = set()
         self.fresh: dict[int, subprocess.Popen[bytes]] = {}
@@ -188,7 +179,7 @@ class _ForkServer:
                 end.close()
             with suppress(AttributeError):
                 sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-            serve(Connection(descriptor), self.mover, self.wire)
+            serve(Connection(descriptor), *(self.loaded or unpack(self.payload)))
             status = 0
         except Dismissed:  # while it was about to go by itself
             status = 0

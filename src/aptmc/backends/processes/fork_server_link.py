@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import selectors
+import signal
 import socket
-import subprocess
-import sys
 from contextlib import suppress
 from typing import NamedTuple, final
 
-from aptmc.backends.processes.messages import NEWS, UNUSABLE, receive_exactly, send_message
-from aptmc.backends.processes.surroundings import environment
-from aptmc.errors import InputError
+from aptmc.backends.processes.ancestor_link import ANCESTORS
+from aptmc.backends.processes.messages import (
+    BEGUN,
+    EARLY,
+    GONE,
+    LATE,
+    NEWS,
+    READY,
+    UNUSABLE,
+    receive_exactly,
+    send_message,
+)
+from aptmc.clock import WallClock
 
 GRACE = 2.0  # seconds for it to end by itself
 
@@ -28,26 +39,21 @@ class ForkServerNews(NamedTuple):
 class ForkServerLink:
     """A fork server of one's own, and the socket to speak to it."""
 
-    def __init__(self, payload: bytes) -> None:
-        """Start a fork server, and send it the problem."""
-        if not sys.executable or not hasattr(socket, "send_fds"):
-            raise InputError(
-                "this Python cannot start workers, because it does not know its own program or "
-                "because the system is not a Unix: use on=aptmc.InProcess()"
-            )
+    def __init__(self, payload: bytes, *, keep_warm: bool = True, is_late: bool = False) -> None:
+        """Have a fork server started, and send it the problem.
+
+        :param keep_warm: as a copy of a process that stays for the next run
+        :param is_late: whether to leave it to each worker to load the problem
+        """
         self.socket, theirs = socket.socketpair()
-        command = f"from aptmc.backends.processes.fork_server import main; main({theirs.fileno()})"
-        # Not by way of `multiprocessing`, which would run the user's script once more in every
-        # process: functions travel by value, so nobody needs it, nor a guard in it.
         with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", command],
-                stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env=environment(),
-                start_new_session=True,
-            )
+            needs_scipy = b"scipy.stats" in payload
+            self._own = ANCESTORS.fork_server(theirs, keep_warm=keep_warm, needs_scipy=needs_scipy)
+        self._handle: int | None = None  # of its process, once it has begun
+        self._is_ready = False
+        self.ended_well = False  # by itself, and its workers before it
         with suppress(OSError):
+            send_message(self.socket, LATE if is_late else EARLY)
             send_message(self.socket, payload)
 
     def ask_for_worker(self, theirs: socket.socket) -> None:
@@ -62,18 +68,35 @@ class ForkServerLink:
         """Wait for the next news; EOFError or OSError if it has died."""
         kind, number, status = NEWS.unpack(receive_exactly(self.socket, NEWS.size))
         text = receive_exactly(self.socket, number).decode() if kind == UNUSABLE else ""
+        if kind == BEGUN:
+            with suppress(OSError):  # it has died
+                self._handle = os.pidfd_open(number)
+        self._is_ready |= kind == READY
+        self.ended_well |= kind == GONE
         return ForkServerNews(kind, number, status, text)
-
-    @property
-    def ended_well(self) -> bool:
-        """Whether it ended by itself, and its workers before it."""
-        return self.process.returncode == 0
 
     def end(self) -> None:
         """Hang up, which ends it and its workers, and wait until it is gone."""
+        until = WallClock().now() + GRACE
+        with suppress(OSError, EOFError):
+            self.socket.shutdown(socket.SHUT_WR)
+            # One that is still loading the problem has nothing to put away.
+            while self._is_ready and not self.ended_well and _is_readable(self.socket, until):
+                self.hear()
         self.socket.close()
-        try:
-            self.process.wait(timeout=GRACE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        if self._own is not None:
+            self._own.end()
+        if self._handle is not None:
+            if not (self.ended_well and _is_readable(self._handle, until)):
+                with suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+                _is_readable(self._handle, until + GRACE)
+            os.close(self._handle)
+            self._handle = None
+
+
+def _is_readable(what: int | socket.socket, until: float) -> bool:
+    """Whether there is something to read before so late; at the handle of a process, its end."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(what, selectors.EVENT_READ)
+        return bool(selector.select(max(until - WallClock().now(), 0.0)))

@@ -19,7 +19,14 @@ from typing import final
 from typing_extensions import override
 
 from aptmc.backends.processes.fork_server_link import ForkServerLink
-from aptmc.backends.processes.messages import COMPILING, ENDED, READY, STARTED, UNUSABLE
+from aptmc.backends.processes.messages import (
+    COMPILING,
+    ENDED,
+    READY,
+    STARTED,
+    UNSOUND,
+    UNUSABLE,
+)
 from aptmc.backends.processes.surroundings import end_group
 from aptmc.backends.workers.deaths import Deaths
 from aptmc.backends.workers.wire import Reply, Wire
@@ -46,10 +53,17 @@ class LocalWorker(Worker):
 class LocalWorkforce(Workforce[LocalWorker]):
     """Worker processes, and the fork server from which they come."""
 
-    def __init__(self, payload: bytes, wire: Wire, problem: Problem) -> None:
+    def __init__(
+        self, payload: bytes, wire: Wire, problem: Problem, *, keep_warm: bool = True
+    ) -> None:
+        """Start a fork server.
+
+        :param keep_warm: whether a process stays from which the next run can begin at once
+        """
         super().__init__()
         self.wire, self.problem = wire, problem
-        self._payload = payload
+        self._payload, self._keep_warm = payload, keep_warm
+        self._is_late = False  # whether each worker loads the problem itself
         self._clock = WallClock()
         self._selector = selectors.DefaultSelector()
         self._deaths = Deaths(problem, MOST_DEATHS)
@@ -180,7 +194,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
     # --- the fork server ------------------------------------------------------------------------
 
     def _start_fork_server(self) -> ForkServerLink:
-        link = ForkServerLink(self._payload)
+        link = ForkServerLink(self._payload, keep_warm=self._keep_warm, is_late=self._is_late)
         self._selector.register(link.socket, selectors.EVENT_READ)
         self._is_ready = self._is_compiling = False
         return link
@@ -195,6 +209,10 @@ class LocalWorkforce(Workforce[LocalWorker]):
             self._is_compiling = True
         elif kind == READY:
             self._is_ready = True
+        elif kind == UNSOUND:
+            self._is_late = True
+            self._end_fork_server()
+            self._fork_server = self._start_fork_server()
         elif kind == UNUSABLE:
             last = text.strip().splitlines()[-1]
             raise InputError(

@@ -1,13 +1,22 @@
-"""What the fork server and the coordinating process say to each other, over a socket."""
+"""What the processes of a run say to each other, over sockets."""
 
 from __future__ import annotations
 
 import socket
 import struct
 
-# What the fork server says: a letter and two numbers.
+# What the ancestor is asked for, with a socket to whoever asks: a fork server that is a copy of it,
+# or to become one itself. Without one: to load scipy's distributions, or make numba ready, before
+# the next fork server is made.
+FORK, BECOME, DISTRIBUTIONS, COMPILER = b"F", b"B", b"D", b"C"
+# What a fork server is told before it gets the problem: to load it, or to leave that to each
+# worker.
+EARLY, LATE = b"E", b"L"
+# What a fork server says: a letter and two numbers.
 NEWS = struct.Struct("<cqq")
-COMPILING, READY, UNUSABLE, STARTED, ENDED = b"C", b"R", b"U", b"S", b"E"
+BEGUN, COMPILING, READY, UNUSABLE, UNSOUND, STARTED, ENDED, GONE = (
+    bytes([letter]) for letter in b"BCRUTSEG"
+)
 
 
 def send_message(to: socket.socket, message: bytes) -> None:

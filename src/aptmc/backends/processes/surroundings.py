@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Hashable
 from contextlib import suppress
+from typing import TextIO
 
 ONE_THREAD = (
     "BLIS_NUM_THREADS",
@@ -35,12 +37,49 @@ def environment() -> dict[str, str]:
     }
 
 
+def inherited() -> Hashable:
+    """All that a process has from the one that starts it: if this changes, it is out of date."""
+    import resource  # which only a Unix has
+
+    limits = (getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
+    return (
+        os.getpid(),  # a copy of this process has to start its own
+        tuple(sorted(environment().items())),
+        _folder(),
+        tuple(map(_file_behind, (sys.__stdout__, sys.__stderr__))),
+        os.getpriority(os.PRIO_PROCESS, 0),
+        tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else None,
+        tuple(map(resource.getrlimit, limits)),
+    )
+
+
+def _folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return None
+
+
+def _file_behind(stream: TextIO | None) -> tuple[int, int] | None:
+    """Where what is printed goes."""
+    try:
+        found = os.fstat(stream.fileno())  # type: ignore[union-attr]
+    except (AttributeError, OSError, ValueError):  # closed, or not a file at all
+        return None
+    return found.st_dev, found.st_ino
+
+
 def restore_environment() -> None:
     """The user's own programs should see the search path that the user has set, if any."""
     before = os.environ.pop(_PATH_BEFORE, "")
     os.environ.pop("PYTHONPATH", None)
     if before:
         os.environ["PYTHONPATH"] = before
+
+
+def can_copy_processes() -> bool:
+    """Whether the system makes sound copies of processes, and tells when one has ended."""
+    return sys.platform == "linux" and hasattr(os, "pidfd_open")
 
 
 def can_fork() -> bool:

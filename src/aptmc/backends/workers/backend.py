@@ -11,8 +11,8 @@ from typing import Any, final
 from typing_extensions import override
 
 from aptmc.backends.base import Backend, Engine
-from aptmc.backends.processes.fork_server import pack
 from aptmc.backends.workers.grouping import Grouping
+from aptmc.backends.workers.payload import pack
 from aptmc.backends.workers.replay_workers import ByWorkers
 from aptmc.backends.workers.trials import ComputeTimed
 from aptmc.backends.workers.wire import Wire
@@ -40,6 +40,7 @@ class WorkerEngine(Engine):
         self._end = control.called + budget  # by the clock
         self._idle_since = control.called
         self._startup = 0.0
+        self._quickest_start = 0.0  # of an earlier phase
 
     def run(self, session: Session, budget: float) -> Usage:
         """One phase. All time since the call in which no moves count is start-up."""
@@ -47,7 +48,9 @@ class WorkerEngine(Engine):
             session, budget, self._end, self._control, self._workforce,
             partial(self._units, session), self._idle_since, self._startup,
         )  # fmt: skip
+        session.progress.quickest_start = self._quickest_start
         usage = loop.run()
+        self._quickest_start = session.progress.quickest_start
         self._idle_since, self._startup = loop.until, usage.overhead.startup
         return usage
 

@@ -42,6 +42,17 @@ class EarlyMoves:
         self._count, self._budget, self._until = count, budget, until
         self._finished, self._seconds = 0, 0.0
         self._count_up: Callable[[int, int], None] | None = None  # is told how many are done
+        self._starts = 0
+        self._quickest = math.inf
+
+    @property
+    def quickest_start(self) -> float:
+        """How long the quickest first state took, or 0 where that says nothing of moves.
+
+        What a worker computes first may take longer than all that follows, if a function loads
+        libraries or compiles when it is called. Of more than one for each, one is not the first.
+        """
+        return self._quickest if self._starts > len(self._workforce.workers) else 0.0
 
     def find_states(self, session: Session) -> None:
         """Give the chains of a session first states, and say how far one is."""
@@ -60,6 +71,9 @@ class EarlyMoves:
         for reply in replies:
             if reply is not None and reply.failure is not None:
                 raise reply.failure
+            if reply is not None:
+                self._starts += 1
+                self._quickest = min(self._quickest, reply.ended - reply.began)
         return [reply and reply.outcome for reply in replies]
 
     def compute_timed(self, orders: list[Order]) -> list[Reply | None]:

@@ -8,7 +8,7 @@ from typing import Literal, final
 
 import numpy as np
 
-from aptmc.backends.workers.trials import ComputeTimed, measure_units
+from aptmc.backends.workers.trials import ComputeTimed, measure_units, moves_are_long
 from aptmc.checks import whole_number
 from aptmc.compiled import Integers
 from aptmc.errors import InputError
@@ -67,6 +67,8 @@ class Grouping:
         ahead = None if self.ahead == "auto" else self.ahead
         if self.group != "auto" and ahead is not None:
             return Units(steps, ahead)
+        if moves_are_long(session):
+            return Units(steps, ahead or 0)
         group = self.group == "auto"
         measured = measure_units(
             session, compute, group=group, ahead=ahead, most_ahead=self.most_ahead

@@ -38,6 +38,16 @@ MOST_ROUNDS = 8
 ComputeTimed = Callable[[list[Order]], list[Reply | None]]
 
 
+def moves_are_long(session: Session) -> bool:
+    """Whether the first states have shown that moves are long, so that none has to be tried.
+
+    A simulation that is left as soon as it is a miss may be long at first and short on a cold rung,
+    so that only a very long one tells.
+    """
+    limit = VERY_LONG if session.problem.has_simulator else LONG_UNIT
+    return session.progress.quickest_start > limit
+
+
 def measure_units(
     session: Session,
     compute: ComputeTimed,

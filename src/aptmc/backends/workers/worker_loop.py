@@ -102,11 +102,11 @@ class WorkerLoop(RunningProcessors):
             self.workforce, self.control, self, self.session.processors, self.budget, self.until
         )
         self.session.make_ready()
+        progress = self.session.progress
         try:
             early.find_states(self.session)
-            # A move that is issued again is the same move, so units stay as they were.
-            progress = self.session.progress
-            if progress.units is None:
+            progress.quickest_start = max(progress.quickest_start, early.quickest_start)
+            if progress.units is None:  # a move that is issued again is the same move
                 self.control.start_up.tell(Part.TRIALS, "trying how long moves take")
                 progress.units = self.choose_units(early.compute_timed)
         except StoppedEarly:
