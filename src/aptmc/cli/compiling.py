@@ -21,7 +21,7 @@ Python, the kind of processor and, if it is set, the NUMBA_CACHE_DIR of the runs
 
 examples:
   aptmc compile
-  NUMBA_CACHE_DIR=/opt/numba aptmc compile
+  NUMBA_CACHE_DIR=/var/cache/numba aptmc compile
 """
 
 
