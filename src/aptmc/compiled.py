@@ -19,7 +19,6 @@ import re
 from collections.abc import Callable
 from inspect import isgeneratorfunction
 from itertools import count
-from pathlib import Path
 from secrets import randbits
 from typing import Annotated, Any, TypeVar, cast, final, get_type_hints
 
@@ -134,9 +133,9 @@ class AtFirstUse(CPUDispatcher):
         return key in cache._cache_file._load_index()
 
     @property
-    def cache_folder(self) -> Path:
+    def cache_folder(self) -> str:
         """Where on disk it is kept."""
-        return Path(self._cache.cache_path)  # type: ignore[attr-defined]
+        return str(self._cache.cache_path)  # type: ignore[attr-defined]
 
     @property
     def is_inlined(self) -> bool:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import final
 
 import numba
@@ -132,6 +133,6 @@ def all_compiled(functions: list[AtFirstUse], is_wanted: Callable[[], bool]) -> 
 
 def one_at_a_time() -> BaseFileLock:
     """A lock for those who fill the cache. It stands where one certain function is kept."""
-    folder = found_by_name("aptmc.keys:rewind").cache_folder
+    folder = Path(found_by_name("aptmc.keys:rewind").cache_folder)
     folder.mkdir(parents=True, exist_ok=True)
     return FileLock(folder / LOCK)
