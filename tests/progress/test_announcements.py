@@ -25,7 +25,7 @@ from aptmc.session.first_states import SCOUTS, first_states
 from aptmc.session.start_up import Part
 from tests.progress.test_views import SAMPLING, Screen, rendered
 from tests.progress.test_watch import CREW, Album
-from tests.support import seen
+from tests.support import seen, targets
 from tests.support.virtual_workforce import SetClock
 
 HERE = {"on": aptmc.InProcess(), "schedule": aptmc.Anytime(every="2 ms"), "progress": True}
@@ -68,13 +68,13 @@ def test_what_is_compiled_once_on_a_machine_is_said_to_be_and_does_not_count(
     control = Control(clock)
     watch = Watch(album, control, 8.0, "s")
     watch.begin()
-    with announced.before_the_budget(None, control):
+    with announced.before_the_budget(targets.problem(), None, control):
         clock.time += 5.0
     assert album.told == [(COMPILING, True)]
     assert "once on this machine (about 20 s)" in COMPILING
     assert control.called == clock.now() == 25.0
     # What virtual time needs is another thing.
-    with announced.before_the_budget(aptmc.VirtualTime(2), control):
+    with announced.before_the_budget(targets.problem(), aptmc.VirtualTime(2), control):
         pass
     assert compiler.calls == len(album.told) == 1
 

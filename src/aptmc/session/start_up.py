@@ -35,7 +35,7 @@ class Part(Enum):
     STATES = "finding first states"
     TRIALS = "trying how long moves take"
     WARMUP = "warming up"
-    SAMPLING = "moves that gave no draw"
+    SAMPLING = "sampling"
 
 
 class Spent(NamedTuple):

@@ -6,11 +6,13 @@ import signal
 import sys
 import traceback
 from multiprocessing.connection import Connection
-from typing import Any, NoReturn
+from types import FrameType
+from typing import final
 
 from aptmc.backends.workers.wire import Wire
 from aptmc.clock import WallClock
 from aptmc.errors import AptmcError, MoveFailed
+from aptmc.session.interruption import is_users
 from aptmc.session.orders import Mover, Order, Outcome
 
 
@@ -18,13 +20,43 @@ class Dismissed(BaseException):
     """The run is over. Raised inside the user's function, so that it can put its things away."""
 
 
+@final
+class Dismissal:
+    """Whether the run is over, as a signal says.
+
+    It is raised where nothing but the user's function or the wait for an order goes on: elsewhere
+    arguments may be on their way into compiled code, which an exception there would crash.
+    """
+
+    def __init__(self) -> None:
+        self._has_come = self._is_waiting = False
+
+    def hear(self, _number: int, frame: FrameType | None) -> None:
+        """Raise it now, or else before the next wait."""
+        self._has_come = True
+        if self._is_waiting or is_users(frame):
+            raise Dismissed
+
+    def wait_for_order(self, connection: Connection) -> bytes:
+        """The next order."""
+        self._is_waiting = True
+        try:
+            if self._has_come:
+                raise Dismissed
+            return connection.recv_bytes()
+        finally:
+            self._is_waiting = False
+
+
 def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
     """Compute orders until the other side hangs up."""
-    signal.signal(signal.SIGTERM, _dismiss)
+    dismissal = Dismissal()
+    signal.signal(signal.SIGTERM, dismissal.hear)
     try:
         connection.send_bytes(wire.greeting_bytes())
         while True:
-            connection.send_bytes(answer(connection.recv_bytes(), mover, wire, Dismissed))
+            order = dismissal.wait_for_order(connection)
+            connection.send_bytes(answer(order, mover, wire, Dismissed))
     except (EOFError, OSError, Dismissed):
         return
     finally:
@@ -64,7 +96,3 @@ def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> O
         parameters = mover.problem.describe(order.state)
         reason = f"{mover.problem.function_name} raised {type(error).__name__}: {error}"
         return MoveFailed(reason + ", in a move", parameters, order.rung, order.key)
-
-
-def _dismiss(_number: int, _frame: Any) -> NoReturn:
-    raise Dismissed

@@ -1,0 +1,58 @@
+"""The run is over: where a worker is told by an exception, and where it must not be.
+
+Arguments that are on their way into compiled code do not survive one: Python crashes.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from multiprocessing import Pipe
+
+import numpy as np
+import pytest
+
+from aptmc.backends.workers.worker import Dismissal, Dismissed
+from aptmc.problem.density import checked_call
+
+
+@pytest.fixture
+def dismissal() -> Iterator[Dismissal]:
+    before = signal.getsignal(signal.SIGTERM)
+    found = Dismissal()
+    signal.signal(signal.SIGTERM, found.hear)
+    yield found
+    signal.signal(signal.SIGTERM, before)
+
+
+def dismiss(*_: object) -> float:
+    signal.raise_signal(signal.SIGTERM)
+    return 7.0
+
+
+def test_a_function_of_the_user_is_left_at_once(dismissal: Dismissal) -> None:
+    with pytest.raises(Dismissed):
+        checked_call(dismiss, "log_likelihood", np.zeros(1), {})
+
+
+def test_elsewhere_the_move_is_finished_and_no_order_is_waited_for(dismissal: Dismissal) -> None:
+    ours, theirs = Pipe()
+    with ours, theirs:
+        theirs.send_bytes(b"an order")
+        assert dismissal.wait_for_order(ours) == b"an order"
+        assert dismiss() == 7.0
+        with pytest.raises(Dismissed):  # or this would wait forever
+            dismissal.wait_for_order(ours)
+
+
+class Deaf:
+    """A connection on which no order comes, but the signal does."""
+
+    def recv_bytes(self) -> bytes:
+        dismiss()
+        return b"it should have been left"
+
+
+def test_whoever_waits_for_an_order_waits_no_longer(dismissal: Dismissal) -> None:
+    with pytest.raises(Dismissed):
+        dismissal.wait_for_order(Deaf())  # type: ignore[arg-type]
