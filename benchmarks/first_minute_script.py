@@ -38,13 +38,14 @@ def plain() -> tuple[Any, dict[str, Any]]:
 
 
 def lotka_volterra() -> tuple[Any, dict[str, Any]]:
-    """A compiled simulator that stops early, all settings given."""
-    from aptmc.models import lotka_volterra as model
+    """The paper's simulator, compiled, in a file; all settings given."""
+    from experiments.lotka_volterra.gain import HARDER
+    from experiments.lotka_volterra.samplers import problem
 
-    problem = aptmc.Abc.early(model.simulated_distance, model.prior_uniform())
-    return problem, {
-        "ladder": aptmc.Ladder.tolerances([3.0, 4.5, 6.0, 9.0, 12.0]),
-        "kernel": aptmc.OneHit(0.5),
+    settings = HARDER.settings
+    return problem("uniform"), {
+        "ladder": aptmc.Ladder.tolerances(settings.tolerances),
+        "kernel": aptmc.OneHit(settings.standard_deviations, truncate=(0.0, settings.upper)),
         "schedule": aptmc.Anytime(every="20 ms"),
     }
 

@@ -16,7 +16,8 @@ to it that no cached function of the library uses such names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import isgeneratorfunction
 from itertools import count
 from secrets import randbits
@@ -29,6 +30,7 @@ from numba import types
 from numba.core.bytecode import FunctionIdentity
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime.nrt import rtsys
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -54,6 +56,7 @@ ConstantIntegerTable = Annotated[
 ]
 Generator = Annotated[np.random.Generator, numba.typeof(np.random.Generator(np.random.Philox(0)))]
 
+TRIED = (0, 68)  # version of numba
 _PLAIN = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.void}
 
 
@@ -115,7 +118,8 @@ class AtFirstUse(CPUDispatcher):
         with global_compiler_lock:
             if not self.signatures:
                 cache: Any = self._cache  # type: ignore[attr-defined]
-                found = cache.load_overload(self._signature(), self.targetctx)
+                with _unprepared(self.targetctx):
+                    found = cache.load_overload(self._signature(), self.targetctx)
                 if found is None:
                     return False
                 self.targetctx.insert_user_function(
@@ -159,6 +163,26 @@ class AtFirstUse(CPUDispatcher):
         """What is behind a pointer to this function."""
         self.make_ready()
         return super().get_compile_result(signature)
+
+
+@contextmanager
+def _unprepared(machine: Any) -> Iterator[None]:
+    """Have numba load a function of the library without making ready to compile.
+
+    That takes half a second, as long as all else that a worker does at its start. Machine code needs
+    none of it: only memory, and the addresses of some functions, which numba has at hand from the
+    start (`tests/test_compiled.py` loads everything so). In other versions than the one that was
+    tried, numba is left alone: without an address Python would crash.
+    """
+    if numba.version_info.short != TRIED or "refresh" in vars(machine):
+        yield
+        return
+    rtsys.initialize(machine)
+    machine.refresh = lambda: None
+    try:
+        yield
+    finally:
+        del machine.refresh
 
 
 def _at_first_use(function: Function, **options: Any) -> Function:

@@ -185,14 +185,15 @@ def test_plain_python_draws_the_same_bits(
     name: str, shapes: tuple[float, ...], plain: ModuleType
 ) -> None:
     families, parameters = tables(freeze(name, shapes, loc=0.1, scale=1.3))
-    ours, theirs, third = (np.random.default_rng(8) for _ in range(3))
-    one, other, another = np.empty(1), np.empty(1), np.empty(1)
+    ours, theirs, third, fourth = (np.random.default_rng(8) for _ in range(4))
+    one, other, another, usual = (np.empty(1) for _ in range(4))
     for _ in range(300):
         draws.draw_prior(ours, families, parameters, one)
         plain.draw_prior(theirs, families, parameters, other)
         draws.draw_prior.py_func(third, families, parameters, another)  # type: ignore[attr-defined]
-        assert one[0] == other[0] == another[0]
-    assert ours.random() == theirs.random() == third.random()
+        draws.draw_usual_prior(fourth, families, parameters, usual)
+        assert one[0] == other[0] == another[0] == usual[0]
+    assert ours.random() == theirs.random() == third.random() == fourth.random()
 
 
 @numba.njit

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable, Integers, compiler_words, copy_numbers, inlined
+from aptmc.compiled import Floats, FloatTable, Integers, compiler_words
 from aptmc.errors import InputError
 from aptmc.kernels.code import code_of
 from aptmc.kernels.parts import Parts
@@ -126,18 +126,12 @@ class Kernel(ABC):
         return move
 
 
-@inlined
-def _copied(target: Floats, source: Floats) -> None:
-    """As `np.copyto`, which takes compiled code longer for a few numbers."""
-    copy_numbers(source, target)
-
-
 def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
     """The loop of every move."""
     level_of_reference = parts.problem.reference_level
     reference_level = np.nan if level_of_reference is None else level_of_reference
     renew = parts.renew
-    copy_into: Callable[..., None] = _copied if parts.target.is_compiled else np.copyto
+    copy_into = parts.copy_into
 
     def move(
         level: float, tuning: Floats, state: Floats, rng: Any, outcome: Floats, info: Floats

@@ -111,7 +111,7 @@ class OneHit(Proposing):
         """
         _need_simulator(parts.problem)
         dimension, log_prior = parts.dimension, parts.log_prior
-        log_prior_at, simulate = parts.log_prior_at, parts.simulate
+        log_prior_at, simulate, copy_into = parts.log_prior_at, parts.simulate, parts.copy_into
         propose = parts.target.library(propose_normal)
         between_bounds = parts.target.library(propose_truncated)
         factor = BOUNDS + 2 * dimension
@@ -144,10 +144,10 @@ class OneHit(Proposing):
                 if info[STATUS] != 0.0:
                     return False
                 if simulate(rival, rng, level, info):
-                    here[:] = rival
+                    copy_into(here, rival)
                     return False
                 if info[STATUS] != 0.0:
-                    there[:] = rival
+                    copy_into(there, rival)
                     return False
             return False
 

@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from aptmc.compiled import Floats, Generator, compiled
+import numpy as np
+
+from aptmc.compiled import Floats, Generator, compiled, copy_numbers, inlined
 from aptmc.errors import InputError
 from aptmc.problem.base import Problem
 from aptmc.problem.chain_state import (
@@ -62,6 +64,11 @@ class Parts:
     def accepts(self) -> Callable[[float, float], bool]:
         """accepts(log_ratio, uniform): Metropolis' decision."""
         return self.target.library(accepts)
+
+    @property
+    def copy_into(self) -> Callable[[Floats, Floats], None]:
+        """copy_into(target, source): as `target[:] = source`, which takes seconds to compile."""
+        return _copied if self.target.is_compiled else np.copyto
 
     @property
     def log_prior_at(self) -> Callable[[Floats], float]:
@@ -163,3 +170,8 @@ class Parts:
 def renew_nothing(level: float, rng: Generator, row: Floats, info: Floats) -> bool:
     """Stands in where there is no reference."""
     return False
+
+
+@inlined
+def _copied(target: Floats, source: Floats) -> None:
+    copy_numbers(source, target)

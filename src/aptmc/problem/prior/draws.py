@@ -29,8 +29,9 @@ from aptmc.problem.prior.log_densities import (
     UPPER,
     Family,
     log_any_marginal,
+    log_marginal,
 )
-from aptmc.problem.prior.whole_numbers import FIRST_WHOLE, draw_whole
+from aptmc.problem.prior.whole_numbers import draw_whole
 
 # How often one number is drawn before the distribution is given up.
 ATTEMPTS = 1000
@@ -119,7 +120,7 @@ def _triangle(rng: Generator, mode: float) -> float:
 def _form(
     rng: Generator, family: int, lower: float, upper: float, first: float, second: float
 ) -> float:
-    """A draw of the standard form. It need not lie between the bounds: see `draw_marginal`."""
+    """A draw of the standard form, not always between the bounds: see `draw_usual_marginal`."""
     if family == Family.FLAT:
         return lower + (upper - lower) * rng.random()
     if family == Family.NORMAL:
@@ -146,16 +147,12 @@ def _form(
         return 1.0 / (1.0 + _exp(-log_odds))
     if family == Family.TRIANGLE:
         return _triangle(rng, first)
-    if family == LOG_ODDS:
-        return _log_of_gamma(rng, first) - _log_of_gamma(rng, second)
-    if family >= FIRST_WHOLE:
-        return draw_whole(rng, family, lower, upper, first, second)
     return math.nan
 
 
 @compiled
-def draw_marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
-    """A number with a density, or NaN if none was found."""
+def draw_usual_marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
+    """A number with a density, or NaN if none was found; no whole number and no log odds."""
     # Numbers of Python's own overflow without a warning.
     location, scale = float(row[LOCATION]), float(row[SCALE])
     lower, upper = float(row[LOWER]), float(row[UPPER])
@@ -165,9 +162,39 @@ def draw_marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
         # On the positive half a symmetric form is folded; the others are positive there already.
         value = location + scale * (abs(z) if lower >= 0.0 else z)
         # Drawing again what lies outside the bounds gives the form between them.
+        if log_marginal(value, family, row) > -math.inf:
+            return value
+    return math.nan
+
+
+@compiled
+def draw_marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
+    """The same for any family. To compile it takes twice as long."""
+    if family < LOG_ODDS:
+        return draw_usual_marginal(rng, family, row)
+    location, scale = float(row[LOCATION]), float(row[SCALE])
+    lower, upper = float(row[LOWER]), float(row[UPPER])
+    first, second = float(row[FIRST]), float(row[SECOND])
+    for _ in range(ATTEMPTS):
+        if family == LOG_ODDS:
+            z = _log_of_gamma(rng, first) - _log_of_gamma(rng, second)
+        else:
+            z = draw_whole(rng, family, lower, upper, first, second)
+        value = location + scale * (abs(z) if lower >= 0.0 else z)
         if log_any_marginal(value, family, row) > -math.inf:
             return value
     return math.nan
+
+
+@compiled
+def draw_usual_prior(
+    rng: Generator, families: ConstantIntegers, parameters: ConstantFloatTable, theta: Floats
+) -> None:
+    """As `draw_prior`, of parameters none of which is a whole number."""
+    for dimension in range(theta.size):
+        theta[dimension] = draw_usual_marginal(rng, families[dimension], parameters[dimension])
+        if math.isnan(theta[dimension]):
+            raise InputError(_NOWHERE)
 
 
 @compiled

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
-from aptmc.problem.prior.draws import draw_prior
+from aptmc.problem.prior.draws import draw_prior, draw_usual_prior
 from aptmc.problem.prior.families import encode_parameters, is_whole
 from aptmc.problem.prior.frozen import described, parameter_arrays, written
 from aptmc.problem.prior.log_densities import log_any_density, log_density
@@ -150,11 +150,12 @@ def compiled_tables(tables: Tables, here: Surroundings) -> CompiledPart:
     families, parameters = tables
     start, end = here.coordinate, here.coordinate + families.size
     evaluate = log_density if tables.are_usual else log_any_density
+    fill = draw_usual_prior if tables.are_usual else draw_prior
 
     def log_density_at(theta: Any, _parameters: Any) -> float:
         return evaluate(theta[start:end], families, parameters)
 
     def draw(rng: Any, theta: Any, _parameters: Any) -> None:
-        draw_prior(rng, families, parameters, theta[start:end])
+        fill(rng, families, parameters, theta[start:end])
 
     return CompiledPart(as_compiled(log_density_at), as_compiled(draw))
