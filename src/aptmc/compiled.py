@@ -169,10 +169,10 @@ class AtFirstUse(CPUDispatcher):
 def _unprepared(machine: Any) -> Iterator[None]:
     """Have numba load a function of the library without making ready to compile.
 
-    That takes half a second, as long as all else that a worker does at its start. Machine code needs
-    none of it: only memory, and the addresses of some functions, which numba has at hand from the
-    start (`tests/test_compiled.py` loads everything so). In other versions than the one that was
-    tried, numba is left alone: without an address Python would crash.
+    That takes half a second, as long as all else that a worker does at its start. Machine code
+    needs none of it: only memory, and the addresses of some functions, which numba has at hand from
+    the start (`tests/test_compiled.py` loads everything so). In other versions than the one that
+    was tried, numba is left alone: without an address Python would crash.
     """
     if numba.version_info.short != TRIED or "refresh" in vars(machine):
         yield
