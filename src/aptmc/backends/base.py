@@ -96,4 +96,5 @@ class LoopBackend(Backend):
     @override
     def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
         with control.signals(interrupt=True):
+            control.do_once()
             yield self.engine(budget, control)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 from aptmc.backends import Backend
@@ -67,10 +68,12 @@ def before_the_budget(problem: object, on: Backend | None, control: Control) -> 
     waits = not is_plain or when_to_compile() == FIRST
     if on is not None:
         on.start_early(compiles=not is_plain)
-    if waits and (on is None or on.is_in_real_time) and not is_in_cache():
-        with control.start_up.without_looking_up(Part.SAMPLER, COMPILING):
-            yield  # which compiles some of it, too, but first sees whether all is well
-            stand_by_to_answer.make_ready()
-    else:
-        yield
+    yield
     control.budget_begins()
+    if waits and (on is None or on.is_in_real_time) and not is_in_cache():
+        control.once = partial(_compile_the_sampler, control)
+
+
+def _compile_the_sampler(control: Control) -> None:
+    with control.start_up.without_looking_up(Part.SAMPLER, COMPILING):
+        stand_by_to_answer.make_ready()

@@ -102,6 +102,7 @@ class Control:
         self.clock = WallClock() if clock is None else clock
         self.called = self.clock.now()  # budgets count from here
         self.start_up = StartUp(self.clock)
+        self.once: Callable[[], None] | None = None  # to be done once on a machine
         self.stopped: StopReason | None = None
         self.wake: Callable[[], None] = lambda: None  # a backend that sleeps sets this
         self._requests: SimpleQueue[tuple[Callable[[RunningProcessors], Any], Future[Any]]] = (
@@ -141,6 +142,17 @@ class Control:
     def budget_begins(self) -> None:
         """What does not count is done."""
         self.called = self.clock.now()
+
+    def do_once(self) -> None:
+        """Do what is done once on a machine, if it was not yet: it does not count.
+
+        Backends ask for it when they have begun to make ready, so that workers do so meanwhile.
+        """
+        if self.once is not None:
+            todo, self.once = self.once, None
+            begun = self.clock.now()
+            todo()
+            self.called += self.clock.now() - begun
 
     def serve(self, processors: RunningProcessors) -> None:
         """Carry out what was asked for, and what is due."""

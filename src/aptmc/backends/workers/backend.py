@@ -94,6 +94,7 @@ class WorkforceBackend(Backend):
         with control.signals(), closing(workforce):
             control.wake = workforce.wake
             try:
+                control.do_once()
                 yield WorkerEngine(self.units, control, workforce, budget)
             finally:
                 control.wake = lambda: None
