@@ -229,7 +229,7 @@ def test_chains_that_march_in_step_never_meet():
 
 
 def test_a_tolerance_too_tight_names_a_larger_one():
-    problem = aptmc.Abc.early(normal.simulated_distance, normal.prior())
+    problem = aptmc.Abc.early(normal.simulated_distance.py_func, normal.prior())
     run = sample(
         problem,
         ladder=aptmc.Ladder.tolerances([0.02, 0.1, 0.5, 2.0, np.inf]),
@@ -241,7 +241,6 @@ def test_a_tolerance_too_tight_names_a_larger_one():
 
 
 def test_simulations_that_fail():
-    @njit
     def simulated_distance(theta, rng, tolerance):
         distance = abs(theta[0] + rng.standard_normal() - 3.0)
         return distance if rng.random() < 0.7 else math.nan

@@ -142,22 +142,33 @@ def test_an_infinite_difference_is_an_infinite_distance_unless_its_weight_is_zer
     assert p_norm(2, [0.0, 1.0])(simulated, observed) == 1.0
 
 
-@pytest.mark.parametrize("distance", [p_norm(), p_norm(2, [2.0, 2.0, 2.0]), log_supremum()])
-def test_any_real_array_will_do(distance: Any) -> None:
+# Each kind of array is compiled anew: all kinds for one distance, and a few for the others.
+@pytest.mark.parametrize(
+    ("distance", "every_kind"),
+    [
+        (p_norm(), True),
+        (p_norm(2, [2.0, 2.0, 2.0]), False),
+        (log_supremum(), False),
+        pytest.param(p_norm(2, [2.0, 2.0, 2.0]), True, marks=pytest.mark.validation),
+        pytest.param(log_supremum(), True, marks=pytest.mark.validation),
+    ],
+)
+def test_any_real_array_will_do(distance: Any, every_kind: bool) -> None:
     simulated, observed = np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 1.0])
     expected = distance(simulated, observed)
     assert expected > 0.0
     assert type(expected) is float
     read_only = simulated.copy()
     read_only.flags.writeable = False
-    for variant in (
-        simulated.astype(np.int64),
-        simulated.astype(np.float32),
-        np.repeat(simulated, 2)[::2],
-        read_only,
-    ):
-        assert distance(variant, observed) == expected
     assert distance(simulated.astype(np.uint8), observed.astype(np.uint8)) == expected
+    if every_kind:
+        for variant in (
+            simulated.astype(np.int64),
+            simulated.astype(np.float32),
+            np.repeat(simulated, 2)[::2],
+            read_only,
+        ):
+            assert distance(variant, observed) == expected
 
 
 @pytest.mark.parametrize("distance", [p_norm(), p_norm(2, np.ones((2, 3))), log_supremum()])
@@ -166,7 +177,8 @@ def test_tables_are_compared_component_by_component(distance: Any) -> None:
     flat = log_supremum() if distance is log_supremum() else p_norm()
     expected = flat(simulated.ravel(), observed.ravel())
     assert distance(simulated, observed) == expected
-    assert distance(np.asfortranarray(simulated), observed) == expected
+    if distance is p_norm():
+        assert distance(np.asfortranarray(simulated), observed) == expected
 
 
 @numba.njit
@@ -177,7 +189,8 @@ def smallest(distance, table, observed):  # type: ignore[no-untyped-def]
     return best
 
 
-@pytest.mark.parametrize("distance", [p_norm(), p_norm(3, [1, 2, 3]), log_supremum()])
+# The same distances as in other tests here, and no more of them compiled.
+@pytest.mark.parametrize("distance", [p_norm(), p_norm(2, [1, 2, 3]), log_supremum()])
 def test_compiled_code_gets_the_same_number(distance: Any) -> None:
     assert is_compiled(distance)
     table, observed = np.random.default_rng(1).random((20, 3)), np.full(3, 0.5)
@@ -185,7 +198,7 @@ def test_compiled_code_gets_the_same_number(distance: Any) -> None:
     assert smallest(distance, table, observed) == from_python
 
 
-@pytest.mark.parametrize("distance", [p_norm(), p_norm(3, [1, 2, 3]), log_supremum()])
+@pytest.mark.parametrize("distance", [p_norm(), p_norm(2, [1, 2, 3]), log_supremum()])
 def test_a_distance_survives_being_sent_to_another_process(distance: Any) -> None:
     simulated, observed = np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 1.0])
     remade = pickle.loads(pickle.dumps(distance))

@@ -42,7 +42,9 @@ def test_a_run_goes_on_and_counts_the_failures(kind: str, backend: Any) -> None:
         assert not ((draws.state[:, 0] > LOWER) & (draws.state[:, 0] < UPPER)).any()
 
 
-@pytest.mark.parametrize("kind", ["raises", "wrong length"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param("raises", marks=pytest.mark.validation), "wrong length"]
+)
 def test_compiled_and_plain_runs_with_failures_are_the_same_bit_for_bit(kind: str) -> None:
     compiled, plain = (
         sample(case.problem(on_error="reject")) for case in (COMPILED[kind], PLAIN[kind])

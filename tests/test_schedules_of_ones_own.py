@@ -133,16 +133,16 @@ def test_settings_are_shown_and_cannot_be_changed() -> None:
 
 @pytest.mark.parametrize("processors", [1, 2])
 def test_bursts_leave_the_stationary_law_alone(processors: int) -> None:
-    assert in_law(waiting_states(Bursts(), processors, 1, runs=1500))
+    assert in_law(waiting_states(Bursts(), processors, 1))
 
 
 def test_swapping_chains_in_flight_in_bursts_is_caught() -> None:
-    assert not in_law(waiting_states(BurstsInFlight(), 2, 1, runs=1500))
+    assert not in_law(waiting_states(BurstsInFlight(), 2, 1))
 
 
 def test_exchanges_after_so_many_completions_leave_it_alone_too() -> None:
     schedule = AfterSoMany(within=aptmc.RandomParity())
-    assert in_law(waiting_states(schedule, 2, 1, runs=1500))
+    assert in_law(waiting_states(schedule, 2, 1))
 
 
 # --- they are kept, and stopped if they are wrong -------------------------------------------------

@@ -39,6 +39,7 @@ event.register("numba:compile", Listener())
 """
 
 PROBLEM = """
+import time
 import aptmc, numba
 from scipy import stats
 
@@ -52,7 +53,7 @@ problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.uniform(-20, 40)))
 PROCESSES = """
 handle = aptmc.start(problem, budget="1 h", warmup="1 s", on=aptmc.Processes(2), seed=1)
 while handle.inspect().run.completions < 20 and handle.is_running:
-    pass
+    time.sleep(0.02)
 run = handle.stop()
 print(run.summary())
 """

@@ -52,7 +52,7 @@ def found_without_likelihood() -> aptmc.Run:
 def test_nothing_but_problem_and_budget_is_needed(found):
     assert found.stopped is aptmc.StopReason.BUDGET_SPENT
     means = [
-        np.concatenate(aptmc.sample(MODES, budget=20_000, on=ON, seed=seed).series("x")).mean()
+        np.concatenate(aptmc.sample(MODES, budget=10_000, on=ON, seed=seed).series("x")).mean()
         for seed in range(2, 22)
     ]
     assert standard_errors_off(means, 0.0) < 4
@@ -71,8 +71,8 @@ def test_the_wanted_tolerance_is_reached(found_without_likelihood):
 
 
 def test_without_a_wanted_tolerance_the_budget_decides():
-    short = aptmc.sample(NORMAL, budget=20_000, on=ON, seed=1).settings.ladder.levels[0]
-    long = aptmc.sample(NORMAL, budget=400_000, on=ON, seed=1).settings.ladder.levels[0]
+    short = aptmc.sample(NORMAL, budget=5_000, on=ON, seed=1).settings.ladder.levels[0]
+    long = aptmc.sample(NORMAL, budget=60_000, on=ON, seed=1).settings.ladder.levels[0]
     assert long < short / 3
 
 

@@ -191,7 +191,7 @@ def test_a_trial_move_that_hangs_is_given_up():
 # --- trials ---------------------------------------------------------------------------------------
 
 
-def purposes_of(seconds, *, phases=1, **options):
+def purposes_of(seconds, *, phases=1, budget=100.0, **options):
     """What a run with units of its own choice computes before moves count, and its units."""
     ordered = []
 
@@ -202,7 +202,7 @@ def purposes_of(seconds, *, phases=1, **options):
     place = WorkerEngine(noted, units=Grouping("auto", "auto").units, **options)
     for _ in range(phases):
         session = make_session(ANYTIME, 2)[0]
-        place.run(100.0, session)
+        place.run(budget, session)
     return ordered, session.progress.units
 
 
@@ -216,7 +216,7 @@ def test_where_first_states_take_long_no_move_is_tried(phases):
 
 
 def test_where_first_states_are_cheap_moves_are_tried_and_grouped():
-    ordered, units = purposes_of(lambda order: 1e-3 * order.tuning[STEPS])
+    ordered, units = purposes_of(lambda order: 1e-3 * order.tuning[STEPS], budget=5.0)
     assert PILOT in ordered
     assert (units.steps > 1).all()
 
@@ -230,6 +230,6 @@ def test_what_only_the_first_call_of_a_worker_takes_says_nothing():
         called.add(order.key.chain)
         return 10.0 if is_first else 1e-3 * order.tuning[STEPS]
 
-    ordered, units = purposes_of(seconds)
+    ordered, units = purposes_of(seconds, budget=5.0)
     assert PILOT in ordered
     assert (units.steps > 1).all()

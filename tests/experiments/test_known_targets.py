@@ -19,10 +19,10 @@ from experiments.known_targets.quantities import Sums, found
 RUNS = 16
 # Shares of the experiment's budget: long enough for every mode to be visited, and no longer.
 SCALES = {
-    "twenty modes": 0.1,
-    "two modes": 0.2,
+    "twenty modes": 0.05,
+    "two modes": 0.12,
     "coin": 0.1,
-    "gamma mixture": 0.1,
+    "gamma mixture": 0.05,
     "normal": 0.1,
 }
 # Whose kernels and ladders are like those of the others.

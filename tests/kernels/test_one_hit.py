@@ -47,7 +47,10 @@ def distance(simulated, observed):
 
 COMPILED = aptmc.Abc.early(simulated_distance, PRIOR)
 PLAIN = aptmc.Abc.early(simulated_distance.py_func, PRIOR)
-WITH_DATA = aptmc.Abc(simulate, PRIOR, observed=[OBSERVED], distance=distance, keep_simulated=True)
+WITH_DATA, PLAIN_WITH_DATA = (
+    aptmc.Abc(one, PRIOR, observed=[OBSERVED], distance=other, keep_simulated=True)
+    for one, other in ((simulate, distance), (simulate.py_func, distance.py_func))
+)
 
 
 def exact_draws(tolerance, number, rng, prior=PRIOR):
@@ -99,7 +102,15 @@ def test_a_move_leaves_exact_draws_exact_for_every_cap(rung, cap):
     assert after[:, 1].max() <= LADDER.levels[rung]
 
 
-@pytest.mark.parametrize("problem", [PLAIN, WITH_DATA], ids=["plain", "with data"])
+# Compiled and plain runs of all kinds of problems are compared bit for bit elsewhere.
+@pytest.mark.parametrize(
+    "problem",
+    [
+        pytest.param(PLAIN, id="plain"),
+        pytest.param(PLAIN_WITH_DATA, id="with data"),
+        pytest.param(WITH_DATA, id="compiled with data", marks=pytest.mark.validation),
+    ],
+)
 def test_other_ways_to_give_the_simulator(problem):
     rng = np.random.default_rng(2)
     after = moved(aptmc.OneHit(1.5, steps=2), problem, 0, rng)
@@ -175,20 +186,21 @@ def test_a_cap_of_one_costs_one_simulation_per_raced_step():
     assert info[WORK] == info[SIMULATIONS]
 
 
-def test_work_is_what_the_simulator_says():
-    @njit
-    def costly(theta, rng, tolerance):
-        return abs(theta[0] + rng.standard_normal() - 3.0), 7.0
+def costly(theta, rng, tolerance):
+    return abs(theta[0] + rng.standard_normal() - 3.0), 7.0
 
-    problem = aptmc.Abc.early(costly, PRIOR, counts_work=True)
-    plain = aptmc.Abc.early(costly.py_func, PRIOR, counts_work=True)
-    for version in (problem, plain):
-        move = aptmc.OneHit(0.5, steps=20).move(version, version.target)
-        tuning = aptmc.OneHit(0.5, steps=20).tuning(version, LADDER)
-        outcome, info = np.empty(3), np.empty(aptmc.OneHit(0.5).info_length)
-        state = np.array([2.5, 0.1, PRIOR.log_density([2.5])])
-        move(0.5, tuning[0], state, np.random.default_rng(1), outcome, info)
-        assert info[WORK] == 7.0 * info[SIMULATIONS] > 0
+
+@pytest.mark.parametrize(
+    "function", [costly, pytest.param(njit(costly), marks=pytest.mark.validation)]
+)
+def test_work_is_what_the_simulator_says(function):
+    problem = aptmc.Abc.early(function, PRIOR, counts_work=True)
+    move = aptmc.OneHit(0.5, steps=20).move(problem, problem.target)
+    tuning = aptmc.OneHit(0.5, steps=20).tuning(problem, LADDER)
+    outcome, info = np.empty(3), np.empty(aptmc.OneHit(0.5).info_length)
+    state = np.array([2.5, 0.1, PRIOR.log_density([2.5])])
+    move(0.5, tuning[0], state, np.random.default_rng(1), outcome, info)
+    assert info[WORK] == 7.0 * info[SIMULATIONS] > 0
 
 
 def test_a_state_from_beyond_the_bounds_waits_for_an_exchange():
@@ -212,7 +224,10 @@ def sometimes_fails(theta, rng, tolerance):
     return abs(x - 3.0)
 
 
-@pytest.mark.parametrize("function", [sometimes_fails, sometimes_fails.py_func])
+@pytest.mark.parametrize(
+    "function",
+    [sometimes_fails.py_func, pytest.param(sometimes_fails, marks=pytest.mark.validation)],
+)
 def test_failures_can_be_counted_as_misses(function):
     """Failures that do not depend on theta leave the posterior as it is."""
     problem = aptmc.Abc.early(function, PRIOR, on_error="reject")
@@ -234,7 +249,7 @@ def test_failures_can_be_counted_as_misses(function):
 
 def test_kept_simulations_belong_to_their_states():
     run = aptmc.sample(
-        WITH_DATA,
+        PLAIN_WITH_DATA,
         budget=2000,
         ladder=aptmc.Ladder.tolerances([0.3, 1.0, 3.0]),
         kernel=aptmc.OneHit(1.0),

@@ -85,8 +85,8 @@ def check_kills(killer, path, kills, seed):
         assert before is None or is_prefix(everything(before), whole)
 
 
-def test_a_run_that_is_killed_ten_times_ends_with_the_same_draws(killer, tmp_path):
-    check_kills(killer, tmp_path / "run.zarr", kills=10, seed=1)
+def test_a_run_that_is_killed_six_times_ends_with_the_same_draws(killer, tmp_path):
+    check_kills(killer, tmp_path / "run.zarr", kills=6, seed=1)
 
 
 @pytest.mark.validation
@@ -110,7 +110,7 @@ def test_every_moment_of_a_checkpoint_is_survived(killer, tmp_path):
 
 def test_a_kill_in_the_warm_up_changes_nothing_either(killer, tmp_path):
     whole = uninterrupted("warm-up")
-    came_to, run = killed_and_resumed(killer, "warm-up", tmp_path / "run.zarr", 10, seed=1)
+    came_to, run = killed_and_resumed(killer, "warm-up", tmp_path / "run.zarr", 6, seed=1)
     rounds = [0 if before is None else len(before.warmup_rounds) for before in came_to]
     assert rounds == sorted(rounds)
     assert any(0 < count < 10 for count in rounds)

@@ -98,21 +98,21 @@ def test_a_warmup_that_was_stopped_goes_on(tmp_path, kernel, given_again):
     function, calls = model.plain.log_likelihood, iter(range(10**9))
 
     def stops(theta):
-        if next(calls) == 2_000:
+        if next(calls) == 1_000:
             raise KeyboardInterrupt
         return function(theta)
 
     settings = {"ladder": model.ladder, "schedule": aptmc.Anytime(every=5.0)}
-    whole = aptmc.sample(model.plain, budget=20_000, kernel=kernel, on=ON, seed=1, **settings)
+    whole = aptmc.sample(model.plain, budget=8_000, kernel=kernel, on=ON, seed=1, **settings)
     problem = aptmc.Tempered(stops, model.plain.prior)
     store = tmp_path / "run.zarr"
     stopped = aptmc.sample(
-        problem, budget=20_000, kernel=kernel, on=ON, store=store, seed=1, **settings
+        problem, budget=8_000, kernel=kernel, on=ON, store=store, seed=1, **settings
     )
     assert stopped.stopped is aptmc.StopReason.INTERRUPTED
     assert 0 < len(stopped.warmup_rounds) < 10
     again = aptmc.resume(
-        store, model.plain, budget=20_000, on=ON, kernel=given_again, force=True, progress=False
+        store, model.plain, budget=8_000, on=ON, kernel=given_again, force=True, progress=False
     )
     assert len(again.warmup_rounds) == 10
     if given_again is None:

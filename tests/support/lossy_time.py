@@ -18,7 +18,15 @@ import numpy as np
 from scipy import stats
 
 import aptmc
-from aptmc.compiled import Floats, FloatTable, Generator, compiled, compiled_like, pointer_to
+from aptmc.compiled import (
+    Floats,
+    FloatTable,
+    Generator,
+    compiled,
+    compiled_like,
+    copy_numbers,
+    pointer_to,
+)
 from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.coordinator.transitions import catch_up, complete, take_next
 from aptmc.exchange.rule import ChoosePairs
@@ -78,6 +86,16 @@ TIME_BY_START = compiled_like(step_time_model, _time_by_start)
 
 
 @compiled
+def first_of(times: Floats) -> int:
+    """Where the earliest of these is: numba's own way takes much longer to compile."""
+    place = 0
+    for other in range(1, times.shape[0]):
+        if times[other] < times[place]:
+            place = other
+    return place
+
+
+@compiled
 def compute_move(
     chain: int,
     number: int,
@@ -94,16 +112,16 @@ def compute_move(
     """Compute the steps of one move; gives the time that they take."""
     rung = machine.chains[chain]["rung"]
     rewind(streams.dial, MOVE, chain, number)
-    before = start.copy()
-    outcome[:] = start
+    before = np.empty(start.shape[0])
+    copy_numbers(start, outcome)
     elapsed, steps = 0.0, 0
     while (steps < rules.steps) if rules.enough == BY_COUNT else (elapsed < rules.unit):
-        before[:] = outcome
+        copy_numbers(outcome, before)
         move(machine.level[rung], tuning[rung], before, streams.generator, outcome, info)
         elapsed += step_time(before, outcome, streams.generator)
         steps += 1
     if rules.enough == BY_TIME_AT_ONCE:
-        outcome[:] = before
+        copy_numbers(before, outcome)
         elapsed = rules.unit
     return elapsed
 
@@ -132,14 +150,17 @@ def look_at_waiting(
     )
     processors, places, width = rules.processors, 1 + rules.ahead, machine.states.shape[1]
     # By processor and place: the first is being computed, the others wait there.
-    held = np.full((processors, places), NOBODY)
+    held = np.empty((processors, places), np.int64)
     needed = np.zeros((processors, places))
     outcomes = np.empty((processors, places, width))
     infos = np.zeros((processors, places, record.totals.shape[1]))
-    finish, death = np.full(processors, math.inf), np.full(processors, math.inf)
+    finish, death = np.empty(processors), np.empty(processors)
     lives = np.zeros(processors, np.int64)
     now, look, lost = 0.0, 0, 0
     for processor in range(processors):
+        finish[processor] = death[processor] = math.inf
+        for place in range(places):
+            held[processor, place] = NOBODY
         if rules.death_rate > 0.0:
             rewind(streams.dial, HOLD, processor, 0)
             death[processor] = streams.generator.exponential(1.0 / rules.death_rate)
@@ -163,7 +184,8 @@ def look_at_waiting(
                     machine.chains[chain]["waiting"] = True
         first = last = 0
 
-        now = min(finish.min(), death.min())
+        finishes, dies = first_of(finish), first_of(death)
+        now = min(finish[finishes], death[dies])
         while look < looks.shape[0] and gap * (look + 1) < now:
             catch_up(machine, gap * (look + 1), record, streams, functions)
             for chain in range(machine.chains.shape[0]):
@@ -172,8 +194,8 @@ def look_at_waiting(
                 looks[look, chain] = state[0] if mine["waiting"] else math.nan
             look += 1
 
-        if death.min() < finish.min():
-            processor = death.argmin()
+        if death[dies] < finish[finishes]:
+            processor = dies
             chain = held[processor, 0]
             start = machine.states[machine.chains[chain]["replica"]]
             lives[processor] += 1
@@ -188,11 +210,11 @@ def look_at_waiting(
                 )  # fmt: skip
             finish[processor] = now + needed[processor, 0]
             if rules.when_lost == GIVEN_UP:
-                outcomes[processor, 0] = start
+                copy_numbers(start, outcomes[processor, 0])
                 finish[processor] = now
             continue
 
-        processor = finish.argmin()
+        processor = finishes
         complete(
             machine, held[processor, 0], outcomes[processor, 0], infos[processor, 0],
             math.nan, math.nan, now, record, log, streams, functions,
@@ -200,8 +222,8 @@ def look_at_waiting(
         for place in range(rules.ahead):
             held[processor, place] = held[processor, place + 1]
             needed[processor, place] = needed[processor, place + 1]
-            outcomes[processor, place] = outcomes[processor, place + 1]
-            infos[processor, place] = infos[processor, place + 1]
+            copy_numbers(outcomes[processor, place + 1], outcomes[processor, place])
+            copy_numbers(infos[processor, place + 1], infos[processor, place])
             if place == 0:
                 machine.chains[held[processor, 0]]["waiting"] = False
                 finish[processor] = now + needed[processor, 0]
