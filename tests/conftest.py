@@ -54,7 +54,33 @@ settings.register_profile("aptmc", derandomize=True, deadline=None, max_examples
 settings.load_profile("aptmc")
 
 
+SCALE = float(os.environ.get("APTMC_VALIDATION_SCALE", "1"))
+ALL_CASES = 0.05  # from this scale on
+
+
 @pytest.fixture(scope="session")
 def validation_scale() -> float:
     """The length of the statistical suites: 1 is the full length (`make validate SCALE=...`)."""
-    return float(os.environ.get("APTMC_VALIDATION_SCALE", "1"))
+    return SCALE
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of validations that shall only show that they still run, one case of each will do.
+
+    Some take long at any scale, and say which is the shortest that they are part of.
+    """
+    kept, seen = [], set()
+    for item in items:
+        mark = item.get_closest_marker("validation")
+        function = item.nodeid.partition("[")[0]
+        if mark is None or (
+            mark.kwargs.get("shortest", 0.0) <= SCALE
+            and (SCALE >= ALL_CASES or function not in seen)
+        ):
+            kept.append(item)
+            seen.add(function)
+    stays = set(map(id, kept))
+    left_out = [item for item in items if id(item) not in stays]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept

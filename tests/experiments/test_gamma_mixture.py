@@ -67,7 +67,7 @@ def test_uncorrected_exchanges_are_biased_at_other_powers(sampler, power, valida
     check_that_uncorrected_exchanges_are_biased(sampler, power)
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 @pytest.mark.parametrize(("sampler", "power"), CASES, ids=names)
 def test_corrected_exchanges_are_unbiased_in_long_runs(sampler, power, validation_scale):
     budget = 20.0 * BUDGETS[sampler][power] * validation_scale
@@ -93,7 +93,7 @@ def test_autocorrelation_times_are_near_the_published_ones(
     assert result.median_iat == pytest.approx(efficiency.PAPER[name, power].iat, rel=0.25)
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 @pytest.mark.parametrize(("power", "published"), [(1, 95.104), (2, 132.79)])
 def test_cutting_holds_at_deadlines_explains_the_published_times(
     power, published, validation_scale

@@ -110,7 +110,7 @@ def test_tables_are_made():
     assert ladder_table(results).count("\n") == 3
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_the_neck_of_the_funnel_is_found(validation_scale):
     scale = max(validation_scale, 0.3)
     result = measure(TARGETS["funnel"], scale=scale, runs=RUNS, walks=False)
@@ -118,7 +118,7 @@ def test_the_neck_of_the_funnel_is_found(validation_scale):
     assert max(off) < 5.0
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 @pytest.mark.parametrize("name", ["moving average", "predators 1", "predators 0.4"])
 def test_defaults_give_the_right_answers_without_a_likelihood(name, validation_scale):
     if name == "predators 0.4" and validation_scale < 0.5:

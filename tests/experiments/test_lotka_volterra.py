@@ -150,7 +150,7 @@ def test_rejection_hits_within_a_narrow_range(validation_scale):
     assert 0.000236 < accepted.rate < 0.000255
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 @pytest.mark.parametrize("sampler", [*SAMPLERS, UNCAPPED], ids=lambda sampler: sampler.name)
 def test_samplers_agree_with_rejection_in_long_runs(sampler, validation_scale):
     is_longer = 8.0 * validation_scale > 1.0

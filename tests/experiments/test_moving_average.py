@@ -97,7 +97,7 @@ def test_a_table_is_made():
     assert "limit: 0, likelihood" in text
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_autocovariances_give_another_posterior_than_the_likelihood(validation_scale):
     scale = max(0.1, validation_scale)
     measured = measure(AUTOCOVARIANCES, scale=scale, runs=RUNS)

@@ -137,7 +137,7 @@ def test_damage_anywhere_is_an_error_or_harmless(store, sound):
     assert noticed > total / 2
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_a_thousand_damages_are_errors_or_harmless(store, sound, validation_scale):
     every = files(store)
     cases = max(int(1_500 * validation_scale / len(every)), 1)

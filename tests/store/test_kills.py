@@ -159,7 +159,7 @@ def check_processes(killer, path, kills, draws):
     assert aptmc.replay(path, simulators.problem()).is_same
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_a_run_on_two_processors_is_killed_thirty_times(tmp_path, validation_scale):
     helper = Killer()
     kills, draws = max(int(30 * validation_scale), 2), max(int(4_000 * validation_scale), 1_000)
