@@ -25,7 +25,7 @@ from tests.support.statistical import FALSE_ALARM, follows
 
 LADDER = aptmc.Ladder.powers([1.0, 0.6, 0.35, 0.2])
 WALK = aptmc.RandomWalk(2.0)
-# Independent runs. The planted errors have p-values below 1e-11, where 1e-6 is enough.
+# Independent runs. Planted errors have p-values below 1e-9, where 1e-6 is enough.
 RUNS = 600
 
 

@@ -154,8 +154,6 @@ def test_rejection_hits_within_a_narrow_range(validation_scale):
 @pytest.mark.parametrize("sampler", [*SAMPLERS, UNCAPPED], ids=lambda sampler: sampler.name)
 def test_samplers_agree_with_rejection_in_long_runs(sampler, validation_scale):
     is_longer = 8.0 * validation_scale > 1.0
-    if sampler in KINDS and not is_longer:
-        pytest.skip("as long as above")
     accepted = rejected(1.0, SIMULATIONS)
     if is_longer:
         accepted = rejected(1.0, max(SIMULATIONS, round(40_000_000 * validation_scale)), seed=2)
