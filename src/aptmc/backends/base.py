@@ -10,6 +10,7 @@ from typing import final
 from typing_extensions import override
 
 from aptmc.session.control import Control
+from aptmc.session.descent import Errand
 from aptmc.session.session import Session, Usage
 
 
@@ -24,18 +25,33 @@ class Engine(ABC):
     def left(self) -> float:
         """What is left of the budget of the whole run, once all is ready."""
 
+    @abstractmethod
+    def search(self, session: Session, errand: Errand) -> Usage:
+        """Compute what an errand asks for until it is over; nothing of it counts."""
+
 
 @final
 class LoopEngine(Engine):
     """The engine of a backend that is always ready: its own loop, once for each phase."""
 
-    def __init__(self, run: Callable[[Session, float], Usage], budget: float) -> None:
-        self._run = run
+    def __init__(
+        self,
+        run: Callable[[Session, float], Usage],
+        search: Callable[[Session, Errand, float], Usage],
+        budget: float,
+    ) -> None:
+        self._run, self._search = run, search
         self._left = budget
 
     @override
     def run(self, session: Session, budget: float) -> Usage:
         usage = self._run(session, budget)
+        self._left -= usage.elapsed
+        return usage
+
+    @override
+    def search(self, session: Session, errand: Errand) -> Usage:
+        usage = self._search(session, errand, self._left)
         self._left -= usage.elapsed
         return usage
 

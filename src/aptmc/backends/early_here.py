@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import final
 
 from aptmc.session.control import Control
-from aptmc.session.first_states import Tell, how_many
+from aptmc.session.descent import Errand, Tell, carry_out
+from aptmc.session.first_states import how_many
 from aptmc.session.orders import Order, Outcome
 from aptmc.session.session import Session
 from aptmc.session.start_up import Part, StoppedEarly
@@ -20,12 +21,29 @@ def find_states_here(session: Session, control: Control, until: float) -> None:
     def tell(words: str, share: float) -> None:
         control.start_up.tell(Part.STATES, words, share)
 
+    compile_here(session, control)
+    here = _EarlyHere(session, control, until, tell)
+    session.begin(here.compute_all, here.run_errand, tell)
+    session.make_ready()
+
+
+def search_here(session: Session, errand: Errand, control: Control, until: float) -> None:
+    """Carry out an errand in this process; StoppedEarly as above."""
+
+    def tell(words: str, share: float) -> None:
+        control.start_up.tell(Part.STATES, words, share)
+
+    compile_here(session, control)
+    errand.tell = tell
+    _EarlyHere(session, control, until, tell).run_errand(errand)
+
+
+def compile_here(session: Session, control: Control) -> None:
+    """Compile the moves of a compiled problem, and say so."""
     if session.problem.is_compiled:
         words = f"compiling {session.problem.its_function}"
         with control.start_up.without_looking_up(Part.PROBLEM, words):
             _ = session.mover.move
-    session.begin(_EarlyHere(session, control, until, tell).compute_all, tell)
-    session.make_ready()
 
 
 @final
@@ -50,6 +68,17 @@ class _EarlyHere:
                 raise StoppedEarly(list(done)) from None
             outcomes.append(self._mover.compute(order))
         return outcomes
+
+    def run_errand(self, errand: Errand) -> None:
+        """Orders that depend on each other, as long as there is time."""
+
+        def compute(order: Order) -> Outcome:
+            self._control.do_duties()
+            if self._control.stopped is not None or self._control.clock.now() >= self._until:
+                raise StoppedEarly
+            return self._mover.compute(order)
+
+        carry_out(errand, compute, self._control.clock)
 
     def _look_up(self, done: int, wanted: int) -> None:
         if self._tell is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import final
 
@@ -9,10 +10,11 @@ import numpy as np
 from typing_extensions import override
 
 from aptmc.backends.base import Engine, LoopBackend, LoopEngine
-from aptmc.backends.early_here import find_states_here
+from aptmc.backends.early_here import find_states_here, search_here
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import RunFailed, StopReason
 from aptmc.session.control import Control, FixedProcessors
+from aptmc.session.descent import Errand, carry_out
 from aptmc.session.session import Overhead, Session, Usage
 from aptmc.session.start_up import StoppedEarly
 
@@ -44,7 +46,15 @@ class InProcess(LoopBackend):
     def engine(self, budget: float, control: Control) -> Engine:
         if isinstance(self.clock, WallClock):
             return WallClockEngine(self, control, budget)
-        return LoopEngine(partial(self.run, control=control), budget)
+        return LoopEngine(partial(self.run, control=control), self._search, budget)
+
+    def _search(self, session: Session, errand: Errand, budget: float) -> Usage:
+        """By a clock of one's own: it takes no time."""
+        try:
+            carry_out(errand, session.mover.compute, self.clock)
+        except RunFailed as failure:
+            return Usage(StopReason.FAILED, 0.0, np.zeros(1), failure)
+        return Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(1))
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Take, compute, complete, until the budget is spent."""
@@ -105,17 +115,30 @@ class WallClockEngine(Engine):
     @override
     def run(self, session: Session, budget: float) -> Usage:
         """First states, unless there are some, and then moves, in what is left by then."""
-        control, nothing = self._control, np.zeros(1)
-        try:
-            find_states_here(session, control, self._end)
-        except StoppedEarly:
-            return Usage(control.stopped or StopReason.BUDGET_SPENT, 0.0, nothing)
-        except KeyboardInterrupt:
-            return Usage(StopReason.INTERRUPTED, 0.0, nothing)
-        except RunFailed as failure:
-            return Usage(StopReason.FAILED, 0.0, nothing, failure)
+        control = self._control
+        usage = self._before(partial(find_states_here, session, control, self._end))
+        if usage.stopped is not StopReason.STILL_RUNNING:
+            return usage._replace(elapsed=0.0)
         control.start_up.over()
         return self._backend.run(session, min(budget, self.left()), control)
+
+    @override
+    def search(self, session: Session, errand: Errand) -> Usage:
+        return self._before(partial(search_here, session, errand, self._control, self._end))
+
+    def _before(self, find: Callable[[], None]) -> Usage:
+        """Do what comes before moves that count, and say how that ended."""
+        control, stopped, failure = self._control, StopReason.STILL_RUNNING, None
+        before = control.clock.now()
+        try:
+            find()
+        except StoppedEarly:
+            stopped = control.stopped or StopReason.BUDGET_SPENT
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        except RunFailed as error:
+            stopped, failure = StopReason.FAILED, error
+        return Usage(stopped, control.clock.now() - before, np.zeros(1), failure)
 
     @override
     def left(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from typing import Any, final
@@ -47,9 +48,15 @@ class Kernel(ABC):
         """
         return np.ones((ladder.rungs, 1))
 
-    def search_tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
-        """The same for the search for first states, in which any state on a rung will do."""
-        return self.tuning(problem, ladder)
+    def search_tuning(
+        self, problem: Problem, ladder: Ladder, covariance: FloatTable | None
+    ) -> Floats:
+        """One row for the search for first states, in which nothing has to be exact.
+
+        :param covariance: of the states that are to be moved; None: nobody is to be moved yet
+        """
+        row: Floats = self.tuning(problem, ladder)[-1]
+        return row
 
     # --- learning -----------------------------------------------------------------------------
 
@@ -139,8 +146,10 @@ def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
         there = np.empty_like(state)
         copy_into(outcome, state)
         info[:] = 0.0
+        # Whoever has no state yet looks for one, which need not be exact.
+        is_lost = math.isnan(state[0])
         for _ in range(int(tuning[STEPS])):
-            if level == reference_level:
+            if level == reference_level or is_lost:
                 goes = renew(level, rng, there, info)
             else:
                 goes = step(level, tuning, outcome, rng, there, info)
@@ -150,5 +159,7 @@ def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
             if goes:
                 copy_into(outcome, there)
                 info[ACCEPTED] += 1.0
+                if is_lost:
+                    return
 
     return move

@@ -86,9 +86,13 @@ class Mixture(Kernel):
         return self._table([kernel.tuning(problem, ladder) for kernel in (self.first, self.second)])
 
     @override
-    def search_tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
+    def search_tuning(
+        self, problem: Problem, ladder: Ladder, covariance: FloatTable | None
+    ) -> Floats:
         kernels = (self.first, self.second)
-        return self._table([kernel.search_tuning(problem, ladder) for kernel in kernels])
+        rows = [kernel.search_tuning(problem, ladder, covariance) for kernel in kernels]
+        together: Floats = self._table([row[None, :] for row in rows])[0]
+        return together
 
     def _table(self, tables: list[FloatTable]) -> FloatTable:
         common = [float(self.steps), float(self.share), float(FIRST + tables[0].shape[1])]

@@ -23,7 +23,9 @@ from aptmc.problem.chain_state import STATUS, accepts
 
 # Measured: docs/lotka_volterra.md. Time spent in a long race is better spent on other proposals.
 DEFAULT_CAP = 1
-SEARCH_CAP = 20.0  # a long race is of no use where any state within the tolerance will do
+# Of the variance of those who search for first states: as large as that of their steps.
+SEARCH_SPREAD = 1.0
+SEARCH_RIDGE, TINY = 1e-6, 1e-300
 
 # Places in the tuning after the number of steps, before the bounds and the factor.
 CAP, IS_TRUNCATED, BOUNDS = 1, 2, 3
@@ -95,11 +97,17 @@ class OneHit(Proposing):
         return table
 
     @override
-    def search_tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
-        """The same with races of at most `SEARCH_CAP` rounds."""
-        table = self.tuning(problem, ladder)
-        table[:, CAP] = np.minimum(table[:, CAP], SEARCH_CAP)
-        return table
+    def search_tuning(
+        self, problem: Problem, ladder: Ladder, covariance: FloatTable | None
+    ) -> Floats:
+        """Steps that follow the spread of those who search. Races are of no use to them."""
+        dimension = problem.dimension
+        if covariance is None:
+            covariance = np.eye(dimension)
+        floor = SEARCH_RIDGE * np.diag(np.diag(covariance)) + TINY * np.eye(dimension)
+        searching = OneHit(covariance=SEARCH_SPREAD * covariance + floor)
+        row: Floats = searching.tuning(problem, Ladder((math.inf,), kind="tolerances"))[0]
+        return row
 
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:

@@ -148,6 +148,7 @@ class Abc(Problem):
             raise InputError(f'on_error must be "raise" or "reject", got {on_error!r}')
         self.prior = prior
         self.simulator = simulator
+        self.can_stop_early = simulator.distance is None
         self.rejects_failures = on_error == "reject"
         self.start_simulations = whole_number("start_simulations", start_simulations)
         super().__init__(

@@ -38,6 +38,7 @@ class Problem(ABC):
     rejects_failures = False  # whether a simulation that fails counts as a miss
     needs_search = False  # whether first states are found by moves, not by `start`
     start_simulations = 0  # how many that search may take
+    can_stop_early = False  # whether a simulation is told the tolerance that it must not exceed
     reference_level: float | None = None  # at which a rung is nothing but the reference
 
     def __init__(

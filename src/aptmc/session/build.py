@@ -19,7 +19,8 @@ from aptmc.record.event_log import empty_log
 from aptmc.record.record import Record, empty_record
 from aptmc.schedule.base import Plan
 from aptmc.session.compilation import Aside, Compilation, WaitedFor
-from aptmc.session.first_states import first_states
+from aptmc.session.descent import DownTo
+from aptmc.session.first_states import descent_for, first_states, states_found
 from aptmc.session.orders import target_for
 from aptmc.session.session import Session, empty_states
 from aptmc.session.standing_by import stand_by_to_answer
@@ -76,8 +77,18 @@ def build_session(
         functions=functions,
         compilation=compilation_for(problem, kernel, functions),
         find_states=partial(first_states, problem, ladder, kernel, layout, settings.seed),
+        descend=partial(
+            descent_for, problem, ladder, kernel, settings.seed, down_to(settings, ladder, layout)
+        ),
+        found_by=partial(states_found, ladder=ladder, layout=layout),
         store=store.append,
     )
+
+
+def down_to(settings: Settings, ladder: Ladder, layout: Layout) -> DownTo:
+    """How far first states have to be searched for: down to the coldest rung with a chain."""
+    levels = ladder.levels[int(layout.rung.min()) :]
+    return DownTo(levels, settings.problem.start_simulations, settings.on.processors)
 
 
 def compilation_for(problem: Problem, kernel: Kernel, functions: Functions) -> Compilation:

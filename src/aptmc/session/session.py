@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +26,8 @@ from aptmc.problem.chain_state import HOLD_TIME, PROCESSOR
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.session.compilation import Compilation
+from aptmc.session.descent import Descent, RunErrand, Tell, carry_out, say_nothing
 from aptmc.session.early_outcomes import EarlyOutcomes
-from aptmc.session.first_states import Tell, say_nothing
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 from aptmc.session.standing_by import StandingBy
 from aptmc.session.start_up import Spent
@@ -67,6 +67,8 @@ class Progress:
     quickest_start: float = 0.0  # worker processes: seconds that no first state took less than
     flight: Any = None  # virtual time: what the processors were doing
     early: EarlyOutcomes = field(default_factory=EarlyOutcomes)
+    descent: Descent | None = None  # that is under way
+    descended: dict[str, Any] = field(default_factory=dict)  # what an earlier sitting knew of it
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,9 @@ class Session:
     tuning: FloatTable  # of each rung: the kernel's numbers
     functions: Functions
     compilation: Compilation  # of the coordinator and these functions
-    find_states: Callable[[ComputeAll | None, Tell], FloatTable]
+    find_states: Callable[[ComputeAll, Tell], FloatTable]  # where any state will do
+    descend: Callable[[], Descent]  # where they have to be searched for
+    found_by: Callable[[Descent], FloatTable]
     store: Callable[[Record, EventLog], None]  # keeps what is in the buffers
     progress: Progress = field(default_factory=Progress)
 
@@ -109,16 +113,34 @@ class Session:
             self.machine, self.record, self.log, self.streams, self.functions, self.compilation
         )
 
-    def begin(self, compute_all: ComputeAll | None = None, tell: Tell = say_nothing) -> None:
+    def begin(
+        self,
+        compute_all: ComputeAll | None = None,
+        run_errand: RunErrand | None = None,
+        tell: Tell = say_nothing,
+    ) -> None:
         """Give the chains their first states, unless they have them.
 
+        :param compute_all: who computes moves that are known beforehand: this process, by default
+        :param run_errand: who computes those that depend on each other, likewise
         :param tell: is told how many have been found
         """
-        if not self.progress.has_states:
-            early = self.progress.early
-            compute = early.remembering(compute_all or self.mover.compute_all)
+        progress = self.progress
+        if progress.has_states:
+            return
+        if not self.problem.needs_search:
+            compute = progress.early.remembering(compute_all or self.mover.compute_all)
             self.begin_from(self.find_states(compute, tell))
-            early.forget()
+            progress.early.forget()
+            return
+        descent = self.descend()
+        descent.tell = tell
+        if progress.descended:
+            descent.recall(progress.descended)
+        progress.descent = descent
+        (run_errand or partial(carry_out, compute=self.mover.compute))(descent)
+        progress.descent = None
+        self.begin_from(self.found_by(descent))
 
     def make_ready(self) -> None:
         """Have the coordinator ready: while a clock runs, that would miss deadlines."""

@@ -64,6 +64,8 @@ def snapshot(session: Session) -> Snapshot:
     for name in IN_FLIGHT:
         arrays[f"in_flight/{name}"] = session.machine.chains[name][in_flight]
     arrays |= progress.early.arrays()
+    if progress.descent is not None:
+        arrays |= {f"descent/{name}": part for name, part in progress.descent.memory().items()}
     if progress.first_states is not None:
         arrays["first_states"] = progress.first_states
     if progress.units is not None:
@@ -88,6 +90,11 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
     progress.has_states = bool(notes["has_states"])
     progress.first_states = arrays.get("first_states")
     progress.early.recall(arrays, session.seed)
+    progress.descended = {
+        name.removeprefix("descent/"): part
+        for name, part in arrays.items()
+        if name.startswith("descent/")
+    }
     if "units" in arrays:
         progress.units = Units(arrays["units"], int(notes["ahead"]))
     elif session.machine.completed.any() or session.machine.in_flight:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -12,7 +12,8 @@ from aptmc.coordinator.state import Coordinator, moves_done
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel, Seen
 from aptmc.kernels.base import STEPS
-from aptmc.problem.chain_state import ACCEPTED
+from aptmc.problem.chain_state import ACCEPTED, value_column
+from aptmc.session.descent import Stage, rows_within
 from aptmc.session.session import Session, Usage
 from aptmc.settings import Settings
 from aptmc.warmup.approach import nearest, scale_of
@@ -24,6 +25,7 @@ from aptmc.warmup.guess import (
     first_kernel,
     with_deadlines,
 )
+from aptmc.warmup.tolerances import TolerancesApproach
 
 # Exchanges may take a 50th of the time of whoever carries them out.
 COST_OF_DEADLINES = 0.02
@@ -89,6 +91,27 @@ class Found:
                 f"statistics, {kernel.statistics}, got {adapted!r}"
             )
         self.kernel = adapted
+
+    def learn_from_descent(self, stages: Sequence[Stage], coldest: float) -> None:
+        """Stand on rungs down to a tolerance, with steps that suit what was seen there."""
+        if self.to_find.ladder is not None:
+            assert isinstance(self.approach, TolerancesApproach)
+            self.move_to(self.approach.after_descent(self.to_find.ladder, stages, coldest))
+        if not self.kernel.learns:
+            return
+        value, nothing = value_column(self.problem.dimension), np.zeros(len(self.levels))
+        rows = [rows_within(stages, level, value) for level in self.levels]
+        self.kernel = self.kernel.adapted(
+            Seen(
+                levels=self.levels,
+                states=[table[:, : self.problem.dimension] for table in rows],
+                moves=nothing,
+                steps=nothing,
+                accepted=nothing,
+                statistics=dict.fromkeys(self.kernel.statistics, nothing),
+                reference_level=self.problem.reference_level,
+            )
+        )
 
     def learn_deadlines(self, machine: Coordinator, usage: Usage) -> None:
         """One deadline in each sweep, if that does not cost too much."""

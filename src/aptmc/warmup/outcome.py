@@ -11,6 +11,7 @@ from aptmc.errors import StopReason
 from aptmc.ladder import Ladder
 from aptmc.settings import Settings
 from aptmc.store import Draws
+from aptmc.warmup.reached import Reached
 
 
 class Round(NamedTuple):
@@ -38,3 +39,4 @@ class WarmUp(NamedTuple):
     draws: list[Draws]  # of the coldest rung, in order
     stopped: StopReason | None  # if it was stopped before its end
     epoch: int  # of the phase that follows
+    reached: Reached | None = None  # how far a descent came, if there was one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
@@ -15,6 +16,7 @@ from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import value_column
+from aptmc.session.descent import Stage
 from aptmc.warmup import tolerance_ladders
 from aptmc.warmup.approach import Approach
 from aptmc.warmup.round_draws import RoundDraws
@@ -22,6 +24,19 @@ from aptmc.warmup.round_draws import RoundDraws
 ROUNDS_REMEMBERED = 3
 # Autocorrelation makes chains that hand their states to one another look better than they are.
 CAUTION = 4.0
+
+# The hottest rung is the coldest of those on which at least so many steps hit.
+EASY = 0.25
+
+
+def where_useful(stages: Sequence[Stage]) -> int:
+    """The stage at which the ladder is to begin."""
+    place = 0
+    for number, stage in enumerate(stages[:-1]):
+        if stage.accepted > 0.0 and stage.acceptance < EASY:
+            break
+        place = number
+    return place
 
 
 @final
@@ -63,6 +78,19 @@ class TolerancesApproach(Approach):
         self.curves.append(tolerance_ladders.mass_curve(np.array(drawn.levels), values))
         curve = tolerance_ladders.averaged(self.curves[-ROUNDS_REMEMBERED:])
         coldest = self._coldest(wish, curve, drawn)
+        return tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
+
+    def after_descent(
+        self, wish: AutoLadder, stages: Sequence[Stage], coldest: float
+    ) -> tuple[float, ...]:
+        """From where simulations begin to hit now and then down to the coldest."""
+        fewest, most = wish.range
+        useful = stages[where_useful(stages) :]
+        levels = np.array([stage.level for stage in useful])
+        masses = np.array([stage.log_mass for stage in useful])
+        curve = levels, np.minimum.accumulate(masses - masses[0])
+        self.curves.append(curve)
+        coldest = min(coldest, float(levels[0]))
         return tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
 
     def _coldest(self, wish: AutoLadder, curve: tuple[Floats, Floats], drawn: RoundDraws) -> float:

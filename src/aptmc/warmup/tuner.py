@@ -10,23 +10,30 @@ import numpy as np
 from aptmc.backends.base import Engine
 from aptmc.compiled import FloatTable
 from aptmc.coordinator.state import mean_per_move
-from aptmc.errors import StopReason
+from aptmc.errors import InputError, StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
 from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.build import build_session
+from aptmc.session.descent import Affordable, Descent, DownTo, Goal, share_within
+from aptmc.session.first_states import descent_for
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.settings import Settings
 from aptmc.store import Draws, MemoryStore
 from aptmc.warmup.found import Found
 from aptmc.warmup.guess import ROUNDS, SHARE
 from aptmc.warmup.outcome import Round, WarmUp
+from aptmc.warmup.reached import Reached
 from aptmc.warmup.round_draws import RoundDraws, later_by, settled_or_held, some
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 # What a tuner must know to go on after a round, beside what was found.
-REMEMBERED = ("remembered", "rounds", "epoch", "spent", "plan", "number", "in_round")
+REMEMBERED = ("remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched")
+# Of the time that there is, and of a warm-up whose length is given, the most for a descent.
+DESCENT, DESCENT_OF_WARMUP = 0.4, 0.7
+ROUNDS_AFTER_DESCENT = 4
+ROUNDS_AT_LEAST = 0.1  # of what is left
 # A sitting may end in mid-round. The next one goes on with it, unless so much of it was done.
 WHOLE = 0.99
 LEAST_LEFT = 1e-9  # of a warm-up's length: what is less is the rest of a sum
@@ -49,6 +56,10 @@ class Tuner:
         self.in_round = 0.0  # how long it was run in earlier sittings
         self.spent = 0.0
         self.plan: tuple[float, float] | None = None  # lengths of the warm-up and of what follows
+        self.descent: Descent | None = None  # that is under way
+        self.descended: dict[str, Any] = {}  # what an earlier sitting knew of it
+        self.searched = 0.0  # how long the descent took
+        self.reached: Reached | None = None
 
     # --- running ------------------------------------------------------------------------------
 
@@ -62,12 +73,15 @@ class Tuner:
 
         :param after_round: is given the draws of the coldest rung of each
         """
-        length, sampling = self.planned(engine.left())
-        parts = 2.0 ** np.arange(ROUNDS) / (2.0**ROUNDS - 1.0)
         session: Session | None = first
         stopped = None
+        if self.problem.needs_search and not self.remembered:
+            stopped = self.descend(engine, first)
+            session = None
+        length, sampling = self.planned(engine.left())
+        parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
         nothing = LEAST_LEFT * length
-        while self.number < ROUNDS:
+        while stopped is None and self.number < self.count:
             left = engine.left()
             if left <= nothing:
                 stopped = StopReason.BUDGET_SPENT
@@ -93,7 +107,58 @@ class Tuner:
             session = None
         settings = self.settings
         states = self.states(settings)
-        return WarmUp(settings, states, self.rounds, self.cold_draws, stopped, self.epoch + 1)
+        return WarmUp(
+            settings, states, self.rounds, self.cold_draws, stopped, self.epoch + 1, self.reached
+        )
+
+    def descend(self, engine: Engine, first: Session) -> StopReason | None:
+        """Go down from the prior to the tolerances of the run; a reason if one was stopped there.
+
+        :param first: who computes needs to know of a session
+        """
+        left = engine.left()
+        settings = self.settings
+        descent = self.descent = descent_for(
+            self.problem, settings.ladder, settings.kernel, self.seed, self.goal(left)
+        )
+        if self.descended:
+            descent.recall(self.descended)
+        usage = engine.search(first, descent)
+        if usage.failure is not None:
+            raise usage.failure
+        if usage.stopped is not StopReason.STILL_RUNNING:
+            return usage.stopped
+        coldest = descent.has_reached
+        if not descent.stages:
+            raise InputError(descent.out_of_reach())
+        if isinstance(descent.goal, Affordable):
+            coldest = descent.goal.chosen(descent.stages, usage.elapsed)
+        elif coldest > descent.goal.coldest:
+            raise InputError(descent.out_of_reach())
+        self.descent, self.descended = None, {}
+        self.searched = usage.elapsed
+        self.found.learn_from_descent(descent.stages, coldest)
+        self.remembered = [(stage.level, stage.rows) for stage in reversed(descent.stages)]
+        share = share_within(descent.stages, coldest)
+        self.reached = Reached(
+            None if self.to_find.ladder is None else self.to_find.ladder.coldest,
+            self.found.levels[0],
+            share,
+            descent.simulations,
+            descent.given_up,
+            usage.elapsed,
+        )
+        return None
+
+    def goal(self, left: float) -> Goal:
+        """How far to go down: to a ladder that is given, or as far as is affordable."""
+        wish, processors = self.to_find.ladder, self.settings.on.processors
+        most = float(self.problem.start_simulations)
+        if wish is None:
+            return DownTo(self.settings.ladder.levels, most, processors)
+        length = self.to_find.length
+        most_time = DESCENT * left if length is None else DESCENT_OF_WARMUP * length
+        return Affordable(left, most_time, most, processors, wish.effective_draws, wish.coldest)
 
     def planned(self, left: float) -> tuple[float, float]:
         """How long the warm-up is to be, and what follows.
@@ -102,7 +167,9 @@ class Tuner:
         """
         if left > 0.0:
             given = self.to_find.length
-            length = SHARE * left if given is None else given
+            length = SHARE * (left + self.searched) if given is None else given
+            # Where a descent has found most of it, what it took comes off the rounds.
+            length = max(length - self.searched, ROUNDS_AT_LEAST * left)
             if self.plan is None or (given is None and length > self.plan[0]):
                 self.plan = length, max(left - length, 0.0)
         return self.plan or (0.0, 0.0)
@@ -110,31 +177,37 @@ class Tuner:
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""
         own = {name: getattr(self, name) for name in REMEMBERED}
+        own["reached"] = None if self.reached is None else list(self.reached)
+        own["descended"] = self.descended if self.descent is None else self.descent.memory()
         return own | self.found.memory()
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         """Go on after the rounds of another tuner."""
         # Before rounds could be cut off, each had an epoch of its own.
-        memory = {"number": memory["epoch"], "in_round": 0.0} | dict(memory)
+        memory = {"number": memory["epoch"], "in_round": 0.0, "searched": 0.0} | dict(memory)
         for name in REMEMBERED:
             setattr(self, name, memory[name])
+        self.descended = memory.get("descended", {})
+        reached = memory.get("reached")
+        self.reached = None if reached is None else Reached(*reached)
         self.found.recall(memory)
 
     @property
     def present(self) -> int:
         """Which round is under way, from 1; the last one, when all are over."""
-        return min(self.number + 1, ROUNDS)
+        return min(self.number + 1, self.count)
 
     @property
     def count(self) -> int:
         """How many rounds there are."""
-        return ROUNDS
+        return ROUNDS_AFTER_DESCENT if self.problem.needs_search else ROUNDS
 
     def so_far(self) -> WarmUp:
         """What the rounds that are complete have shown."""
         settings = self.settings
         nothing = empty_states(settings.layout().rung.size, self.problem.width)
-        return WarmUp(settings, nothing, list(self.rounds), list(self.cold_draws), None, 0)
+        rounds, draws = list(self.rounds), list(self.cold_draws)
+        return WarmUp(settings, nothing, rounds, draws, None, 0, self.reached)
 
     @property
     def settings(self) -> Settings:

@@ -13,6 +13,7 @@ from numba import njit
 from typing_extensions import override
 
 from aptmc.backends.base import Engine, LoopBackend, LoopEngine
+from aptmc.backends.virtual.errands import run_errand
 from aptmc.backends.virtual.event_loop import (
     A_HOLD_TIME,
     AN_EXCHANGE,
@@ -35,11 +36,14 @@ from aptmc.errors import (
     StopReason,
     StoreFailed,
 )
+from aptmc.kernels.base import STEPS
 from aptmc.keys import HOLD
+from aptmc.problem.chain_state import WORK
 from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, FixedProcessors
+from aptmc.session.descent import Errand
 from aptmc.session.flight import Flight, empty_flight
-from aptmc.session.orders import Outcome
+from aptmc.session.orders import Order, Outcome
 from aptmc.session.session import Session, Usage, failed_exchange
 from aptmc.session.units import can_queue_ahead
 from aptmc.targets import INTERPRETED, NUMBA, interpreted
@@ -106,13 +110,33 @@ class VirtualTime(LoopBackend):
                 f"{1 + self.ahead} moves, and too few chains would be left to exchange (or the "
                 "schedule has barriers): use more chains, fewer workers, or ahead=0"
             )
-        session.begin()
-        for chain in range(session.machine.rung.size):
-            self._try_hold(session, chain)
+        if not session.problem.needs_search:
+            session.begin()
+            for chain in range(session.machine.rung.size):
+                self._try_hold(session, chain)
 
     @override
     def engine(self, budget: float, control: Control) -> Engine:
-        return LoopEngine(partial(self.run, control=control), budget)
+        run, search = (partial(do, control=control) for do in (self.run, self._search))
+        return LoopEngine(run, search, budget)
+
+    def _search(self, session: Session, errand: Errand, budget: float, control: Control) -> Usage:
+        return run_errand(session, errand, budget, self.speed, self._duration(session), control)
+
+    def _duration(self, session: Session) -> Callable[[Order, Outcome], float]:
+        """How long an order takes that does not count: its work, or as `hold` says of its steps."""
+        if self.hold is None:
+            return lambda order, outcome: float(outcome.info[WORK])
+        hold, problem = self.hold, session.problem
+
+        def duration(order: Order, outcome: Outcome) -> float:
+            # Who has no state yet begins where it ends.
+            state = outcome.state if np.isnan(order.state[0]) else order.state
+            theta = problem.constrain(state[: problem.dimension].copy())
+            rng = order.key._replace(purpose=HOLD).generator()
+            return float(hold(theta, order.rung, rng) * order.tuning[STEPS])
+
+        return duration
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Simulate until the virtual time of the budget."""

@@ -20,6 +20,7 @@ from aptmc.backends.workers.worker_loop import WorkerLoop
 from aptmc.backends.workers.workforce import Workforce
 from aptmc.errors import InputError
 from aptmc.session.control import Control
+from aptmc.session.descent import Errand
 from aptmc.session.session import Session, Usage
 from aptmc.session.start_up import Part
 from aptmc.session.units import Units
@@ -44,15 +45,24 @@ class WorkerEngine(Engine):
 
     def run(self, session: Session, budget: float) -> Usage:
         """One phase. All time since the call in which no moves count is start-up."""
-        loop = WorkerLoop(
-            session, budget, self._end, self._control, self._workforce,
-            partial(self._units, session), self._idle_since, self._startup,
-        )  # fmt: skip
+        loop = self._loop(session, budget)
         session.progress.quickest_start = self._quickest_start
         usage = loop.run()
         self._quickest_start = session.progress.quickest_start
         self._idle_since, self._startup = loop.until, usage.overhead.startup
         return usage
+
+    def search(self, session: Session, errand: Errand) -> Usage:
+        """An errand is no start-up: it is where a warm-up begins."""
+        usage = self._loop(session, self._end - self._control.clock.now()).search(errand)
+        self._idle_since += usage.elapsed
+        return usage
+
+    def _loop(self, session: Session, budget: float) -> WorkerLoop:
+        return WorkerLoop(
+            session, budget, self._end, self._control, self._workforce,
+            partial(self._units, session), self._idle_since, self._startup,
+        )  # fmt: skip
 
     def left(self) -> float:
         """What is left by the clock, once workers can be started."""

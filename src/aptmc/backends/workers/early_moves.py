@@ -8,7 +8,9 @@ from typing import Any, final
 
 from aptmc.backends.workers.wire import Reply
 from aptmc.backends.workers.workforce import Workforce
+from aptmc.keys import Key
 from aptmc.session.control import Control, RunningProcessors
+from aptmc.session.descent import Errand
 from aptmc.session.first_states import how_many
 from aptmc.session.orders import Order, Outcome
 from aptmc.session.session import Session
@@ -54,15 +56,21 @@ class EarlyMoves:
         """
         return self._quickest if self._starts > len(self._workforce.workers) else 0.0
 
+    def tell(self, words: str, share: float) -> None:
+        """Say how far one is."""
+        self._control.start_up.tell(Part.STATES, words, share)
+
+    def search(self, errand: Errand) -> None:
+        """Carry out an errand, and say how far one is."""
+        errand.tell = self.tell
+        self.run_errand(errand)
+
     def find_states(self, session: Session) -> None:
         """Give the chains of a session first states, and say how far one is."""
-
-        def tell(words: str, share: float) -> None:
-            self._control.start_up.tell(Part.STATES, words, share)
-
+        tell = self.tell
         if not session.problem.needs_search:  # which counts for itself
             self._count_up = lambda done, wanted: tell(how_many(done, wanted), done / wanted)
-        session.begin(self.compute_all, tell)
+        session.begin(self.compute_all, self.run_errand, tell)
         self._count_up = None
 
     def compute_all(self, orders: list[Order]) -> list[Outcome | None]:
@@ -75,6 +83,43 @@ class EarlyMoves:
                 self._starts += 1
                 self._quickest = min(self._quickest, reply.ended - reply.began)
         return [reply and reply.outcome for reply in replies]
+
+    def run_errand(self, errand: Errand) -> None:
+        """Orders that are thought of one by one. No worker ever waits for another.
+
+        What is still under way at the end is left to whoever needs the workers next.
+        """
+        workforce, control = self._workforce, self._control
+        began = control.clock.now()
+        orders: dict[Key, Order] = {}
+        while not errand.is_over:
+            for worker in list(workforce.workers.values()):
+                if worker.is_idle:
+                    order = errand.next_order()
+                    orders[order.key] = order
+                    workforce.order(worker, order)
+            patience = self._patience()
+            look_up = min(self._until, self._next_look(patience), control.due)
+            for _, reply in workforce.listen(look_up):
+                if reply.key not in orders:  # of something else, before
+                    continue
+                if reply.failure is not None:
+                    raise reply.failure
+                seconds = reply.ended - reply.began
+                self._finished += 1
+                self._seconds += seconds
+                elapsed = control.clock.now() - began
+                errand.report(orders.pop(reply.key), reply.outcome, seconds, elapsed)
+            control.serve(self._processors)
+            now = control.clock.now()
+            if control.stopped is not None or now >= self._until:
+                raise StoppedEarly
+            for worker in list(workforce.workers.values()):
+                if worker.orders and now >= worker.since + patience:
+                    order = worker.orders[0]
+                    workforce.interrupt(worker)
+                    if order.key in orders:
+                        errand.report(orders.pop(order.key), None, now - worker.since, now - began)
 
     def compute_timed(self, orders: list[Order]) -> list[Reply | None]:
         """The same, with the times that they took."""

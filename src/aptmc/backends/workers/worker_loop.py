@@ -18,6 +18,7 @@ from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, RunningProcessors, WorkerStatus
+from aptmc.session.descent import Errand
 from aptmc.session.session import Overhead, Session, Usage
 from aptmc.session.start_up import Part, StoppedEarly
 from aptmc.session.units import Units
@@ -91,20 +92,15 @@ class WorkerLoop(RunningProcessors):
 
     def start_up(self) -> bool:
         """Processes, first states, units of work; False if there is no time for all of it."""
-        if not self.workforce.await_ready(self.until, self.control):
+        early = self.early_moves()
+        if early is None:
             return False
-        self.end_earlier_moves()
-        for processor in range(self.session.processors):
-            if processor not in self.workforce.workers:
-                self.workforce.hire(processor)
-            self.arrived[processor] = self.clock.now()
-        early = EarlyMoves(
-            self.workforce, self.control, self, self.session.processors, self.budget, self.until
-        )
         self.session.make_ready()
         progress = self.session.progress
         try:
-            early.find_states(self.session)
+            if not progress.has_states:
+                early.find_states(self.session)
+                self.end_earlier_moves()
             progress.quickest_start = max(progress.quickest_start, early.quickest_start)
             if progress.units is None:  # a move that is issued again is the same move
                 self.control.start_up.tell(Part.TRIALS, "trying how long moves take")
@@ -117,6 +113,38 @@ class WorkerLoop(RunningProcessors):
         fits = (movers - 1) // len(self.workforce.workers) - 1
         self.ahead = max(min(progress.units.ahead, fits), 0)
         return True
+
+    def early_moves(self) -> EarlyMoves | None:
+        """Workers that are ready for moves which do not count, if there is time for any."""
+        if not self.workforce.await_ready(self.until, self.control):
+            return None
+        self.end_earlier_moves()
+        for processor in range(self.session.processors):
+            if processor not in self.workforce.workers:
+                self.workforce.hire(processor)
+            self.arrived[processor] = self.clock.now()
+        return EarlyMoves(
+            self.workforce, self.control, self, self.session.processors, self.budget, self.until
+        )
+
+    def search(self, errand: Errand) -> Usage:
+        """Carry out an errand, of which nothing counts."""
+        before = self.clock.now()
+        stopped, failure = StopReason.STILL_RUNNING, None
+        try:
+            early = self.early_moves()
+            if early is None:
+                raise StoppedEarly
+            before = self.clock.now()
+            early.search(errand)
+        except StoppedEarly:
+            stopped = self.control.stopped or StopReason.BUDGET_SPENT
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        except RunFailed as error:
+            stopped, failure = StopReason.FAILED, error
+        elapsed = self.clock.now() - before
+        return Usage(stopped, elapsed, np.zeros(self.session.processors), failure)
 
     def end_earlier_moves(self) -> None:
         """Free the workers of what belongs to an earlier phase.

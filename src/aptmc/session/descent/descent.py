@@ -1,0 +1,320 @@
+"""The descent itself: from draws of the prior to a population within the smallest tolerance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import override
+
+from aptmc.compiled import Floats, FloatTable
+from aptmc.kernels import Kernel
+from aptmc.kernels.base import STEPS
+from aptmc.keys import START, WARMUP, Key
+from aptmc.problem import Problem
+from aptmc.problem.chain_state import ACCEPTED, value_column
+from aptmc.session.descent.errand import Errand
+from aptmc.session.descent.goal import Goal
+from aptmc.session.descent.population import Population
+from aptmc.session.descent.stages import Stage
+from aptmc.session.orders import Order, Outcome
+
+KEPT = 0.7  # of the particles, from one stage to the next
+# If hardly any draw from the prior has a distance within reach, so many particles must do.
+FEWEST = 0.25
+RARE = 0.25
+FIRST_DISTANCES = 8  # after so many a simulator that can stop early is told when
+# A unit of work should not take longer than this, so that all of them soon come home.
+LONGEST_UNIT = 0.02
+MOST_STEPS = 1000
+FRESH = -1  # stands for a particle that is yet to be found
+
+
+@final
+class Descent(Errand):
+    """A population that goes down.
+
+    Draws from the prior come first. Then, again and again: the tolerance goes down to a quantile of
+    the distances, particles that are left behind become copies of others, and moves go on until as
+    many have hit as there were copies. What is in flight meanwhile counts when it comes home.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        kernel: Kernel,
+        seed: int,
+        goal: Goal,
+        tuning: Callable[[FloatTable | None], Floats],
+    ) -> None:
+        """Prepare to go down.
+
+        :param tuning: from a covariance of the particles to the kernel's numbers
+        """
+        self.problem, self.goal, self.seed = problem, goal, seed
+        self._tuning_for = tuning
+        self._value = value_column(problem.dimension)
+        self._counted = kernel.places.get("simulations")
+        self._rng = Key(seed, 0, 0, WARMUP).generator()
+        self._number = 0
+        self._in_flight: dict[Key, int] = {}  # to the particle
+        # Draws from the prior.
+        self.level = goal.hottest if problem.can_stop_early else math.inf
+        self._found: list[Floats] = []
+        self._tries, self._try_seconds = 0.0, 0.0
+        self.size = goal.size(0.0)
+        self.smallest: list[float] = []  # distances
+        # The population, once there is one.
+        self.population: Population | None = None
+        self.stages: list[Stage] = []
+        self.simulations, self.given_up = 0.0, 0
+        self._log_mass = 0.0
+        self._wanted = 0  # hits before the next stage
+        self._steps = self._accepted = self._stage_simulations = self._stage_seconds = 0.0
+        self._seconds_per_step = 0.0
+        self._hit_rate = 0.5
+        self._row = self._tuning_for(None)
+        self._over = False
+
+    @property
+    @override
+    def is_over(self) -> bool:
+        return self._over
+
+    @property
+    def has_reached(self) -> float:
+        """The smallest tolerance that a population stands on."""
+        return self.stages[-1].level if self.stages else math.inf
+
+    # --- orders -------------------------------------------------------------------------------
+
+    @override
+    def next_order(self) -> Order:
+        key = Key(self.seed, 0, self._number, START)
+        self._number += 1
+        row = self._row.copy()
+        if self.population is None:
+            self._in_flight[key] = FRESH
+            state = np.full(self.problem.width, np.nan)
+        else:
+            particle = self.population.choose()
+            self._in_flight[key] = particle
+            state = self.population.rows[particle].copy()
+        row[STEPS] = self._steps_of_unit()
+        return Order(key, 0, self.level, row, state)
+
+    def _steps_of_unit(self) -> float:
+        """About as many as it takes to hit, if that does not take long."""
+        if self.population is None and self.level == math.inf:
+            return 1.0
+        hits = min(math.ceil(1.0 / self._hit_rate), MOST_STEPS)
+        return float(max(min(hits, LONGEST_UNIT / max(self._seconds_per_step, 1e-9)), 1.0) // 1)
+
+    @override
+    def report(self, order: Order, outcome: Outcome | None, seconds: float, elapsed: float) -> None:
+        particle = self._in_flight.pop(order.key)
+        steps = float(order.tuning[STEPS])
+        counted = steps
+        if outcome is None:
+            self.given_up += 1
+        elif self._counted is not None:
+            # A step that the prior refuses counts as one, or a descent might never end.
+            counted = max(float(outcome.info[self._counted]), 1.0)
+        self.simulations += counted
+        if particle == FRESH:
+            self._heard_of_fresh(outcome, counted, seconds)
+        else:
+            self._heard_of_move(particle, order, outcome, counted, seconds)
+        if self._over:
+            return
+        if self.population is None:
+            self._begin_if_enough(elapsed)
+        elif self._accepted >= self._wanted:
+            self._end_stage(elapsed)
+        elif self.simulations > self.goal.most_simulations:
+            self._over = True
+        elif self.goal.is_too_late(elapsed):
+            self._end_stage(elapsed)
+            self._over = True
+
+    # --- draws from the prior -----------------------------------------------------------------
+
+    def _heard_of_fresh(self, outcome: Outcome | None, tries: float, seconds: float) -> None:
+        self._tries += tries
+        self._try_seconds += seconds
+        self._seconds_per_step = self._try_seconds / self._tries
+        if outcome is None:
+            return
+        distance = float(outcome.state[self._value])
+        self._note(distance)
+        if self.population is None and math.isfinite(distance) and distance <= self.level:
+            self._found.append(outcome.state)
+        self._hit_rate = (len(self._found) + 0.5) / (self._tries + 1.0)
+        if (
+            self.population is None
+            and len(self._found) == FIRST_DISTANCES
+            and self.level == math.inf
+        ):
+            self.size = self.goal.size(self._seconds_per_step)
+            if self.problem.can_stop_early:
+                self.level = max(float(row[self._value]) for row in self._found)
+        self.tell(self._words_of_fresh(), min(len(self._found) / self.size, 1.0) / 10.0)
+        if self.simulations > self.goal.most_simulations:
+            self._over = True
+        if self.population is not None and distance <= self.level:
+            # It was under way when the others went on: it is one of them, all the same.
+            self._adopt_late(outcome.state)
+
+    def _adopt_late(self, row: Floats) -> None:
+        assert self.population is not None
+        copies = np.flatnonzero(self.population.is_copy)
+        if copies.size > 0:
+            place = int(copies[0])
+            self.population.rows[place] = row
+            self.population.is_copy[place] = False
+
+    def _begin_if_enough(self, elapsed: float) -> None:
+        found = len(self._found)
+        few_must_do = self._tries > self.size / RARE and found >= FEWEST * self.size
+        if found < self.size and not few_must_do and not self.goal.is_too_late(elapsed):
+            return
+        if found < 2:
+            self._over = self.goal.is_too_late(elapsed)
+            return
+        distances = np.array([row[self._value] for row in self._found])
+        if math.isinf(self.level):
+            self.level = float(distances.max())
+        self._log_mass = math.log(found / self._tries)
+        self.population = Population(np.array(self._found), self.size, self._value, self._rng)
+        self._begin_stage()
+        self._wanted = int(self.population.is_copy.sum())
+        if self._wanted == 0:
+            self._end_stage(elapsed)
+
+    # --- moves --------------------------------------------------------------------------------
+
+    def _heard_of_move(
+        self,
+        particle: int,
+        order: Order,
+        outcome: Outcome | None,
+        counted: float,
+        seconds: float,
+    ) -> None:
+        assert self.population is not None
+        row = None
+        self._steps += float(order.tuning[STEPS])
+        self._stage_simulations += counted
+        self._stage_seconds += seconds
+        self._seconds_per_step = self._stage_seconds / self._steps
+        if outcome is not None:
+            hits = float(outcome.info[ACCEPTED])
+            row = outcome.state if hits > 0.0 else None
+            if row is not None:
+                self._note(float(row[self._value]))
+                if row[self._value] <= self.level:
+                    self._accepted += 1.0 if order.level > self.level else hits
+        self.population.come_home(particle, row, self.level)
+        self._hit_rate = (self._accepted + 0.5) / (self._steps + 1.0)
+
+    def _begin_stage(self) -> None:
+        assert self.population is not None
+        self._row = self._tuning_for(self.population.covariance(self.problem.dimension))
+        self._steps = self._accepted = self._stage_simulations = self._stage_seconds = 0.0
+
+    def _end_stage(self, elapsed: float) -> None:
+        """The population stands on its level: keep it, and go on down unless that is enough."""
+        population = self.population
+        assert population is not None
+        counted = self._steps, self._accepted, self._stage_simulations, self._stage_seconds
+        self.stages.append(Stage(self.level, self._log_mass, population.rows.copy(), *counted))
+        if self.level <= self.goal.coldest or (
+            self._accepted > 0.0 and self.goal.is_enough(self.stages, elapsed)
+        ):
+            self._over = True
+            return
+        level = max(population.next_level(KEPT, self.level), self.goal.coldest)
+        share = population.drop(level) if level < self.level else 1.0
+        if share > 0.0:
+            self.level = level
+            self._log_mass += math.log(share)
+        self._begin_stage()
+        # Where all distances are the same, moves go on until one is smaller.
+        self._wanted = max(int(population.is_copy.sum()), 1)
+        self.tell(self._words(), self._share())
+
+    # --- for another sitting ------------------------------------------------------------------
+
+    def memory(self) -> dict[str, npt.NDArray[Any]]:
+        """All that another descent must know to go on; what is in flight is ordered again."""
+        nobody = np.empty((0, self.problem.width))
+        population = self.population
+        numbers = [
+            self.level, self.size, self.simulations, self.given_up, self._number, self._tries,
+            self._try_seconds, self._log_mass, self._wanted, self._steps, self._accepted,
+            self._stage_simulations, self._stage_seconds,
+        ]  # fmt: skip
+        return {
+            "numbers": np.array(numbers, np.float64),
+            "smallest": np.array(self.smallest),
+            "found": np.array(self._found) if self._found else nobody,
+            "population": nobody if population is None else population.rows.copy(),
+            "copies": np.empty(0) if population is None else population.is_copy.astype(np.float64),
+            "stages": np.array([stage[:2] + stage[3:] for stage in self.stages]).reshape(-1, 6),
+            "rows": np.concatenate([nobody, *(stage.rows for stage in self.stages)]),
+        }
+
+    def recall(self, memory: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on where another was."""
+        (
+            self.level, size, self.simulations, given_up, number, self._tries,
+            self._try_seconds, self._log_mass, wanted, self._steps, self._accepted,
+            self._stage_simulations, self._stage_seconds,
+        ) = memory["numbers"].tolist()  # fmt: skip
+        self.size, self.given_up, self._number = int(size), int(given_up), int(number)
+        self._wanted = int(wanted)
+        self.smallest = memory["smallest"].tolist()
+        self._found = list(memory["found"])
+        rows, sizes = memory["rows"], len(memory["population"])
+        for place, said in enumerate(memory["stages"].tolist()):
+            mine = rows[place * sizes : (place + 1) * sizes]
+            self.stages.append(Stage(said[0], said[1], mine.copy(), *said[2:]))
+        if sizes > 0:
+            # Random numbers that have been used are not used again.
+            self._rng = Key(self.seed, 1, self._number, WARMUP).generator()
+            self.population = Population(memory["population"].copy(), sizes, self._value, self._rng)
+            self.population.is_copy = memory["copies"] > 0.0
+            self._row = self._tuning_for(self.population.covariance(self.problem.dimension))
+        self._hit_rate = (self._accepted + 0.5) / (self._steps + 1.0)
+
+    # --- words --------------------------------------------------------------------------------
+
+    def _note(self, distance: float) -> None:
+        if distance >= 0.0 and distance < math.inf:
+            self.smallest = sorted({*self.smallest, distance})[:5]
+
+    def _words_of_fresh(self) -> str:
+        words = f"looking for first states: {min(len(self._found), self.size)} of {self.size}"
+        return words if math.isinf(self.level) else f"{words} within {self.level:.3g}"
+
+    def _words(self) -> str:
+        return f"looking for first states: {self.size} within {self.level:.3g}"
+
+    def _share(self) -> float:
+        """How far down it is, by the logarithm of the tolerance, if it is known where to."""
+        first, last = self.stages[0].level, self.goal.coldest
+        if not 0.0 < last < first or self.level <= 0.0:
+            return 0.5
+        return 0.1 + 0.9 * min(math.log(first / self.level) / math.log(first / last), 1.0)
+
+    def out_of_reach(self) -> str:
+        """The message for a user whose tolerance no state came within."""
+        seen = ", ".join(f"{distance:.4g}" for distance in self.smallest) or "none"
+        return (
+            f"no state within tolerance {self.goal.coldest:g} was found in {self.simulations:.0f} "
+            f"simulations; the smallest distances seen were {seen}: use larger tolerances, or a "
+            "larger start_simulations"
+        )

@@ -1,0 +1,158 @@
+"""How far a descent is to go."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from typing_extensions import override
+
+from aptmc.session.descent.stages import Stage
+
+# Of the moves that hit, how many are worth an effective draw, before a run has shown it.
+WORTH = 0.25
+# Below this share of the prior's simulations a tolerance says something; above it, it is still
+# lowered if at least so many effective draws are left.
+TELLING, FEWEST_DRAWS = 0.02, 60.0
+
+
+class Goal(ABC):
+    """When a descent is over."""
+
+    @property
+    @abstractmethod
+    def hottest(self) -> float:
+        """The tolerance above which nothing need be looked at."""
+
+    @property
+    @abstractmethod
+    def coldest(self) -> float:
+        """The tolerance below which nothing need be looked at."""
+
+    @property
+    @abstractmethod
+    def most_simulations(self) -> float:
+        """How many there may be."""
+
+    @abstractmethod
+    def size(self, seconds: float) -> int:
+        """How many particles, if a simulation from the prior takes so long."""
+
+    @abstractmethod
+    def is_too_late(self, elapsed: float) -> bool:
+        """Whether to stop in any case."""
+
+    @abstractmethod
+    def is_enough(self, stages: Sequence[Stage], elapsed: float) -> bool:
+        """Whether to stop here, above the coldest."""
+
+
+@final
+@dataclass(frozen=True)
+class DownTo(Goal):
+    """Down to the coldest rung of a ladder that was given, whatever that takes.
+
+    :param levels: of the rungs, coldest first
+    """
+
+    levels: tuple[float, ...]
+    simulations: float
+    processors: int = 1
+
+    @property
+    @override
+    def hottest(self) -> float:
+        return self.levels[-1]
+
+    @property
+    @override
+    def coldest(self) -> float:
+        return self.levels[0]
+
+    @property
+    @override
+    def most_simulations(self) -> float:
+        return self.simulations
+
+    @override
+    def size(self, seconds: float) -> int:
+        """So many that none is lost in a place that leads nowhere."""
+        return max(64, 2 * self.processors)
+
+    @override
+    def is_too_late(self, elapsed: float) -> bool:
+        return False
+
+    @override
+    def is_enough(self, stages: Sequence[Stage], elapsed: float) -> bool:
+        return False
+
+
+@final
+@dataclass(frozen=True)
+class Affordable(Goal):
+    """Down to the tolerance at which the time that is left gives enough effective draws.
+
+    :param time: of the whole run, the descent included
+    :param most_time: for the descent
+    :param wanted: down to here, at the cost of effective draws; None: as far as these allow
+    """
+
+    time: float
+    most_time: float
+    simulations: float
+    processors: int
+    effective_draws: float
+    wanted: float | None = None
+
+    @property
+    @override
+    def hottest(self) -> float:
+        return math.inf
+
+    @property
+    @override
+    def coldest(self) -> float:
+        return 0.0 if self.wanted is None else self.wanted
+
+    @property
+    @override
+    def most_simulations(self) -> float:
+        return self.simulations
+
+    @override
+    def size(self, seconds: float) -> int:
+        """A tenth of what can be simulated in all, within reason."""
+        simulations = self.time * self.processors / max(seconds, 1e-9)
+        return int(max(min(simulations / 10.0, 200.0), 40.0, 2.0 * self.processors))
+
+    @override
+    def is_too_late(self, elapsed: float) -> bool:
+        return elapsed > self.most_time
+
+    @override
+    def is_enough(self, stages: Sequence[Stage], elapsed: float) -> bool:
+        if self.wanted is not None:
+            return False
+        draws = self.affordable_draws(stages[-1], elapsed)
+        is_telling = stages[-1].log_mass <= math.log(TELLING)
+        return draws < (self.effective_draws if is_telling else FEWEST_DRAWS)
+
+    def chosen(self, stages: Sequence[Stage], elapsed: float) -> float:
+        """The tolerance to sample at: where the draws that can be afforded are those wanted."""
+        last = stages[-1]
+        if self.wanted is not None or len(stages) < 2 or last.level <= 0.0:
+            return last.level
+        before, after = (self.affordable_draws(stage, elapsed) for stage in stages[-2:])
+        if stages[-2].accepted == 0.0 or not after < self.effective_draws < before:
+            return last.level
+        part = math.log(before / self.effective_draws) / math.log(before / after)
+        return float(stages[-2].level ** (1.0 - part) * last.level**part)
+
+    def affordable_draws(self, stage: Stage, elapsed: float) -> float:
+        """How many effective draws the rest of the time gives at a stage's level, about."""
+        hits = self.processors * (self.time - elapsed) / max(stage.seconds_per_hit, 1e-12)
+        return WORTH * hits
