@@ -77,7 +77,7 @@ class TolerancesApproach(Approach):
         values = [table[:, self.column] for table in drawn.rows]
         self.curves.append(tolerance_ladders.mass_curve(np.array(drawn.levels), values))
         curve = tolerance_ladders.averaged(self.curves[-ROUNDS_REMEMBERED:])
-        coldest = self._coldest(wish, curve, drawn)
+        coldest = max(drawn.levels[0], float(curve[0].min()))
         return tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
 
     def after_descent(
@@ -92,29 +92,6 @@ class TolerancesApproach(Approach):
         self.curves.append(curve)
         coldest = min(coldest, float(levels[0]))
         return tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
-
-    def _coldest(self, wish: AutoLadder, curve: tuple[Floats, Floats], drawn: RoundDraws) -> float:
-        reach = float(curve[0].min())  # no further than draws have been seen
-        if wish.coldest is not None:
-            return max(wish.coldest, reach)
-        present = drawn.levels[0]
-        series = [draws.state for draws in drawn.cold if len(draws.state) >= FEWEST_DRAWS]
-        if not series or math.isinf(present):
-            return reach
-        effective = min(
-            effective_sample_size([state[:, parameter] for state in series])
-            for parameter in range(self.problem.dimension)
-        )
-        distinct = sum(len(np.unique(state[:, 0])) for state in series)
-        # The cost of an effective draw grows about as the mass within the tolerance shrinks, so
-        # what is the same in all rounds is the yield: effective draws per time and mass.
-        rate = max(min(effective, distinct), 1.0) / CAUTION / drawn.elapsed
-        log_mass = tolerance_ladders.log_mass_within(present, curve)
-        self.yields.append((drawn.elapsed, math.log(rate) - log_mass))
-        weights, log_yields = zip(*self.yields, strict=True)
-        log_yield = float(np.average(log_yields, weights=weights))
-        wanted = math.log(wish.effective_draws / max(drawn.sampling, 1e-300)) - log_yield
-        return max(tolerance_ladders.tolerance_with(min(wanted, -0.1), curve), reach)
 
     @override
     def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:

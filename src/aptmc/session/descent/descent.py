@@ -22,7 +22,7 @@ from aptmc.session.descent.population import Population
 from aptmc.session.descent.stages import Stage
 from aptmc.session.orders import Order, Outcome
 
-KEPT = 0.7  # of the particles, from one stage to the next
+KEPT = 0.5  # of the particles, from one stage to the next
 # If hardly any draw from the prior has a distance within reach, so many particles must do.
 FEWEST = 0.25
 RARE = 0.25
@@ -153,13 +153,10 @@ class Descent(Errand):
         if self.population is None and math.isfinite(distance) and distance <= self.level:
             self._found.append(outcome.state)
         self._hit_rate = (len(self._found) + 0.5) / (self._tries + 1.0)
-        if (
-            self.population is None
-            and len(self._found) == FIRST_DISTANCES
-            and self.level == math.inf
-        ):
+        if self.population is None and len(self._found) >= FIRST_DISTANCES:
+            # The first to come home are the quickest, so that this has to be looked at again.
             self.size = self.goal.size(self._seconds_per_step)
-            if self.problem.can_stop_early:
+            if self.problem.can_stop_early and math.isinf(self.level):
                 self.level = max(float(row[self._value]) for row in self._found)
         self.tell(self._words_of_fresh(), min(len(self._found) / self.size, 1.0) / 10.0)
         if self.simulations > self.goal.most_simulations:

@@ -16,7 +16,7 @@ from aptmc.session.descent.stages import Stage
 WORTH = 0.25
 # Below this share of the prior's simulations a tolerance says something; above it, it is still
 # lowered if at least so many effective draws are left.
-TELLING, FEWEST_DRAWS = 0.02, 60.0
+TELLING, FEWEST_DRAWS = 0.01, 50.0
 
 
 class Goal(ABC):
@@ -125,9 +125,9 @@ class Affordable(Goal):
 
     @override
     def size(self, seconds: float) -> int:
-        """A tenth of what can be simulated in all, within reason."""
+        """So many that going down takes a small part of what can be simulated in all."""
         simulations = self.time * self.processors / max(seconds, 1e-9)
-        return int(max(min(simulations / 10.0, 200.0), 40.0, 2.0 * self.processors))
+        return int(max(min(simulations / 25.0, 200.0), 40.0, 2.0 * self.processors))
 
     @override
     def is_too_late(self, elapsed: float) -> bool:
