@@ -13,9 +13,9 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.kernels.one_hit import SEARCH_CAP
 from aptmc.problem.chain_state import log_prior_column, value_column
-from aptmc.session.first_states import SCOUTS, first_states
+from aptmc.session.descent import DownTo, carry_out
+from aptmc.session.first_states import descent_for, states_found
 from aptmc.session.orders import Mover
 
 PRIOR = aptmc.Prior(theta=stats.norm(0, math.sqrt(5)))
@@ -53,10 +53,18 @@ def start(problem, tolerances, *, chains_per_rung=1, kernel=None, seed=1):
     ladder = aptmc.Ladder.tolerances(tolerances)
     layout = aptmc.Shared(chains_per_rung).layout(ladder, 1)
     kernel = kernel or aptmc.OneHit(1.0)
-    return first_states(problem, ladder, kernel, layout, seed), layout.rung
+    descent = searched(problem, ladder, kernel, seed)
+    return states_found(descent, ladder, layout), layout.rung
 
 
-@pytest.mark.parametrize("chains_per_rung", [1, 3, SCOUTS + 5])
+def searched(problem, ladder, kernel, seed=1):
+    goal = DownTo(ladder.levels, problem.start_simulations)
+    descent = descent_for(problem, ladder, kernel, seed, goal)
+    carry_out(descent, Mover(problem, kernel, seed).compute)
+    return descent
+
+
+@pytest.mark.parametrize("chains_per_rung", [1, 3, 70])
 @pytest.mark.parametrize("tolerances", LADDERS.values(), ids=LADDERS)
 def test_every_chain_starts_within_the_tolerance_of_its_rung(tolerances, chains_per_rung) -> None:
     states, rung = start(COMPILED, tolerances, chains_per_rung=chains_per_rung)
@@ -115,7 +123,7 @@ def test_kept_data_belong_to_the_first_states() -> None:
 def test_chains_that_make_no_moves_get_a_first_state_too() -> None:
     ladder = aptmc.Ladder.tolerances([0.1, 1.0, 3.0]).without_local_moves(0)
     layout = aptmc.Shared().layout(ladder, 1)
-    states = first_states(COMPILED, ladder, aptmc.OneHit(1.0), layout, 1)
+    states = states_found(searched(COMPILED, ladder, aptmc.OneHit(1.0)), ladder, layout)
     assert (states[:, 1] <= ladder.levels).all()
 
 
@@ -124,11 +132,6 @@ def test_chains_that_make_no_moves_get_a_first_state_too() -> None:
 
 def never_closer_than_two(theta, rng, tolerance):
     return 2.0 + abs(theta[0] + rng.standard_normal() - 3.0)
-
-
-# One round of all scouts may go on beyond the bound, each with a race.
-def overshoot(steps: int = 1) -> float:
-    return SCOUTS * 2 * SEARCH_CAP * steps
 
 
 @pytest.mark.parametrize("start_simulations", [1, 50, 5000])
@@ -147,9 +150,9 @@ def test_a_tolerance_out_of_reach_is_refused_with_the_smallest_distances(
     seen = message.split("smallest distances seen were ")[1].split(":")[0].split(", ")
     distances = [float(one) for one in seen]
     assert distances == sorted(distances)
-    assert len(distances) == 5
+    assert len(distances) == min(start_simulations, 5)
     assert min(distances) >= 2.0
-    assert function.calls <= start_simulations + overshoot(steps)
+    assert function.calls <= start_simulations
 
 
 def test_the_default_effort_is_bounded_too() -> None:
@@ -162,7 +165,7 @@ def test_a_simulator_that_is_always_infinitely_far_is_refused() -> None:
     problem = aptmc.Abc.early(function, PRIOR, start_simulations=500)
     with pytest.raises(aptmc.InputError, match=r"smallest distances seen were inf: "):
         start(problem, [1.0, 2.0])
-    assert function.calls <= 500 + overshoot()
+    assert function.calls <= 500
 
 
 def test_sample_refuses_what_cannot_be_started() -> None:
@@ -197,7 +200,7 @@ def test_proposals_that_the_prior_always_refuses_end_the_search_at_a_bounded_cos
     )
     with pytest.raises(aptmc.InputError, match=r"no state within tolerance 1 "):
         start(problem, [1.0, 5.0], kernel=kernel)
-    assert len(moves) <= 100 + overshoot()
+    assert len(moves) <= 100
 
 
 # --- hard models ----------------------------------------------------------------------------------

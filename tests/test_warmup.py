@@ -67,13 +67,13 @@ def test_neighbours_swap_as_often_as_wanted(found, found_without_likelihood):
 def test_the_wanted_tolerance_is_reached(found_without_likelihood):
     levels = found_without_likelihood.settings.ladder.levels
     assert levels[0] == 0.1
-    assert levels[-1] == math.inf
+    assert 0.1 < levels[-1] < math.inf  # not hotter than simulations hit easily
 
 
 def test_without_a_wanted_tolerance_the_budget_decides():
     short = aptmc.sample(NORMAL, budget=5_000, on=ON, seed=1).settings.ladder.levels[0]
     long = aptmc.sample(NORMAL, budget=60_000, on=ON, seed=1).settings.ladder.levels[0]
-    assert long < short / 3
+    assert long < short / 2
 
 
 def test_a_density_without_prior_gets_a_ladder_too():

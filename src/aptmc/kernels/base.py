@@ -161,5 +161,7 @@ def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
                 info[ACCEPTED] += 1.0
                 if is_lost:
                     return
+            elif is_lost:
+                copy_into(outcome, there)  # how far it was from being found
 
     return move

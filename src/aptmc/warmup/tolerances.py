@@ -10,9 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from aptmc.compiled import Floats, FloatTable
-from aptmc.diagnostics import effective_sample_size
 from aptmc.errors import InputError
-from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import value_column

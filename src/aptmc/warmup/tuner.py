@@ -169,7 +169,8 @@ class Tuner:
             given = self.to_find.length
             length = SHARE * (left + self.searched) if given is None else given
             # Where a descent has found most of it, what it took comes off the rounds.
-            length = max(length - self.searched, ROUNDS_AT_LEAST * left)
+            if self.searched > 0.0:
+                length = max(length - self.searched, ROUNDS_AT_LEAST * min(left, 10.0 * length))
             if self.plan is None or (given is None and length > self.plan[0]):
                 self.plan = length, max(left - length, 0.0)
         return self.plan or (0.0, 0.0)

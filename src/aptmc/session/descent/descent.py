@@ -30,6 +30,7 @@ FIRST_DISTANCES = 8  # after so many a simulator that can stop early is told whe
 # A unit of work should not take longer than this, so that all of them soon come home.
 LONGEST_UNIT = 0.02
 MOST_STEPS = 1000
+TINY = 1e-9
 FRESH = -1  # stands for a particle that is yet to be found
 
 
@@ -110,8 +111,10 @@ class Descent(Errand):
         """About as many as it takes to hit, if that does not take long."""
         if self.population is None and self.level == math.inf:
             return 1.0
-        hits = min(math.ceil(1.0 / self._hit_rate), MOST_STEPS)
-        return float(max(min(hits, LONGEST_UNIT / max(self._seconds_per_step, 1e-9)), 1.0) // 1)
+        steps = min(math.ceil(1.0 / self._hit_rate), MOST_STEPS)
+        steps = min(steps, LONGEST_UNIT / max(self._seconds_per_step, TINY))
+        steps = min(steps, self.goal.most_simulations - self.simulations)
+        return float(max(steps // 1, 1))
 
     @override
     def report(self, order: Order, outcome: Outcome | None, seconds: float, elapsed: float) -> None:
@@ -134,7 +137,7 @@ class Descent(Errand):
             self._begin_if_enough(elapsed)
         elif self._accepted >= self._wanted:
             self._end_stage(elapsed)
-        elif self.simulations > self.goal.most_simulations:
+        elif self.simulations >= self.goal.most_simulations:
             self._over = True
         elif self.goal.is_too_late(elapsed):
             self._end_stage(elapsed)
@@ -159,19 +162,11 @@ class Descent(Errand):
             if self.problem.can_stop_early and math.isinf(self.level):
                 self.level = max(float(row[self._value]) for row in self._found)
         self.tell(self._words_of_fresh(), min(len(self._found) / self.size, 1.0) / 10.0)
-        if self.simulations > self.goal.most_simulations:
+        if self.simulations >= self.goal.most_simulations:
             self._over = True
-        if self.population is not None and distance <= self.level:
+        if self.population is not None and math.isfinite(distance) and distance <= self.level:
             # It was under way when the others went on: it is one of them, all the same.
-            self._adopt_late(outcome.state)
-
-    def _adopt_late(self, row: Floats) -> None:
-        assert self.population is not None
-        copies = np.flatnonzero(self.population.is_copy)
-        if copies.size > 0:
-            place = int(copies[0])
-            self.population.rows[place] = row
-            self.population.is_copy[place] = False
+            self.population.take_in(outcome.state)
 
     def _begin_if_enough(self, elapsed: float) -> None:
         found = len(self._found)
@@ -290,7 +285,7 @@ class Descent(Errand):
     # --- words --------------------------------------------------------------------------------
 
     def _note(self, distance: float) -> None:
-        if distance >= 0.0 and distance < math.inf:
+        if distance >= 0.0:
             self.smallest = sorted({*self.smallest, distance})[:5]
 
     def _words_of_fresh(self) -> str:

@@ -84,6 +84,14 @@ class Population:
         self.rows[particle] = row
         self.is_copy[particle] = False
 
+    def take_in(self, row: Floats) -> None:
+        """Somebody who comes late takes the place of a copy, or of anybody."""
+        copies = np.flatnonzero(self.is_copy)
+        anybody = copies if copies.size > 0 else np.arange(self.size)
+        place = int(self._rng.choice(anybody))
+        self.rows[place] = row
+        self.is_copy[place] = False
+
     def covariance(self, dimension: int) -> FloatTable:
         """Of the parameters."""
         return np.atleast_2d(np.cov(self.rows[:, :dimension], rowvar=False))
