@@ -111,7 +111,7 @@ class Descent(Errand):
         """About as many as it takes to hit, if that does not take long."""
         if self.population is None and self.level == math.inf:
             return 1.0
-        steps = min(math.ceil(1.0 / self._hit_rate), MOST_STEPS)
+        steps = float(min(math.ceil(1.0 / self._hit_rate), MOST_STEPS))
         steps = min(steps, LONGEST_UNIT / max(self._seconds_per_step, TINY))
         steps = min(steps, self.goal.most_simulations - self.simulations)
         return float(max(steps // 1, 1))
