@@ -8,7 +8,7 @@ within a tolerance, what a hit costs there, and how far parameters spread.
 from aptmc.session.descent.descent import Descent
 from aptmc.session.descent.errand import Errand, RunErrand, Tell, carry_out, say_nothing
 from aptmc.session.descent.goal import Affordable, DownTo, Goal
-from aptmc.session.descent.stages import Stage, mass_curve, rows_within, share_within
+from aptmc.session.descent.stages import Stage, mass_curve, rows_within, share_within, step_size_at
 
 __all__ = [
     "Affordable",
@@ -24,4 +24,5 @@ __all__ = [
     "rows_within",
     "say_nothing",
     "share_within",
+    "step_size_at",
 ]
