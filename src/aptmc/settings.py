@@ -53,6 +53,7 @@ class Settings:
     seed: int
     budget: float  # in seconds, or in units of virtual time
     warmup: float = 0.0  # the session's first time, whose draws are not part of the posterior
+    settling: float = 0.0  # and at most so much more of it, or of that, until flights are settled
     keep: str = "coldest"  # whose draws are kept, or "all"
     thin: int = 1  # one draw of so many is kept
     log_events: bool = True

@@ -38,3 +38,4 @@ class WarmUp(NamedTuple):
     draws: list[Draws]  # of the coldest rung, in order
     stopped: StopReason | None  # if it was stopped before its end
     epoch: int  # of the phase that follows
+    starts: list[FloatTable] | None = None  # by rung: states from which the run settles
