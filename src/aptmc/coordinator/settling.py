@@ -39,6 +39,9 @@ def start_anew(machine: Coordinator, number: int, time: float, record: Record) -
     # As after an exchange: what comes next starts from here.
     write(record, number, EXCHANGE_MOVE, 1, replica, time, state, NOBODY, 0.0, 0.0)
     run["settled"] += 1
-    if run["settled"] == run["settling_moves"]:
-        # By the clock, not by counting: just after a completion somebody has always just begun.
-        run["settles_until"] = min(run["settles_until"], 2.0 * time)
+    # It ends by the clock, not by counting: just after a completion somebody has always just begun.
+    # The first moves may be slow for reasons of their own, and do not tell how long it takes.
+    if run["settled"] == run["settling_moves"] // 2:
+        run["settling_since"] = time
+    elif run["settled"] == run["settling_moves"]:
+        run["settles_until"] = time + 2.0 * (time - run["settling_since"])

@@ -47,7 +47,8 @@ RUN = np.dtype([
     ("taken", np.int64),  # chains that went in flight so far
     ("deadline", np.float64),  # the next
     ("settles_until", np.float64),  # until then chains start anew (`settling`), and none count
-    ("settling_moves", np.int64),  # after so many one knows how long that takes
+    ("settling_moves", np.int64),  # that take half of that time
+    ("settling_since", np.float64),  # when half of these were made
     ("settled", np.int64),  # so many were made
     ("is_settled", np.int64),  # 1 when draws have begun to count
 ], align=True)  # fmt: skip
@@ -56,10 +57,6 @@ RUNG = np.dtype([
     ("count", np.int64),  # of them
     ("given", np.int64),  # to chains, so far
 ], align=True)  # fmt: skip
-
-
-# Measured: docs/method.md.
-SWEEPS_TO_SETTLE = 4
 
 
 class Functions(NamedTuple):
@@ -75,10 +72,9 @@ class Functions(NamedTuple):
 class Settling(NamedTuple):
     """How a run settles before it counts: see `settling`."""
 
-    longest: float = 0.0  # time that it may take
+    sweeps: int = 0  # moves of each chain that it takes, about; 0: it counts at once
     # By rung: states from which chains start anew; their own first states, if there are no others.
     starts: list[FloatTable] | None = None
-    sweeps: int = SWEEPS_TO_SETTLE
 
 
 SETTLED = Settling()
@@ -192,6 +188,11 @@ class Coordinator(NamedTuple):
         return self.run["settles_until"]
 
     @property
+    def settling_since(self) -> Floats:
+        """One number: when a quarter of the moves were made that settle it."""
+        return self.run["settling_since"]
+
+    @property
     def settled(self) -> Integers:
         """One number: moves that were made to settle."""
         return self.run["settled"]
@@ -240,9 +241,8 @@ def coordinator(
         queue[pool, : movers.size] = movers
     pools["queued"] = pools["sweep"]
     run["unfinished"] = np.count_nonzero(layout.moves)
-    run["settles_until"] = settling.longest
-    run["is_settled"] = settling.longest <= 0.0
-    # After half of the moves one knows how long it takes, and it takes twice that.
+    run["settles_until"] = math.inf if settling.sweeps > 0 else 0.0
+    run["is_settled"] = settling.sweeps == 0
     run["settling_moves"] = settling.sweeps * run["unfinished"] // 2
     rungs, starts = np.zeros(level.size, RUNG), settling.starts
     rungs["count"] = np.bincount(layout.rung, minlength=level.size)

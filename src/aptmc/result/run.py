@@ -91,7 +91,7 @@ class Run:
         Those from before, of the warm-up that was asked for or of the first sweeps, in which the
         run settles, are none of the posterior.
         """
-        return max(self.settings.warmup, float(self._machine.settles_until[0]))
+        return self.settings.counted_from(float(self._machine.settles_until[0]))
 
     @property
     def utilisation(self) -> float:
@@ -160,6 +160,11 @@ class Run:
     def completions(self) -> int:
         """How many moves were completed, by all chains."""
         return int(self._machine.completed.sum())
+
+    @property
+    def sweeps(self) -> float:
+        """How many moves each chain has completed, in the mean."""
+        return self.completions / int(np.count_nonzero(self._machine.is_mover))
 
     @property
     def steps_per_move(self) -> Integers:
@@ -285,7 +290,8 @@ class Run:
     @property
     def _knows_lengths(self) -> bool:
         """Whether one can tell how many draws there are without reading them."""
-        return self.settings.warmup == 0.0 and self._store.damage is None
+        is_known = self.counted_from in (0.0, float(self._machine.settles_until[0]))
+        return is_known and self.settings.warmup == 0.0 and self._store.damage is None
 
     def _kept_on_rung_0(self) -> Integers:
         """By chain on the coldest rung, how many draws there are."""

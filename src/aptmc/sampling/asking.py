@@ -20,11 +20,8 @@ from aptmc.pools import Pools, Shared
 from aptmc.problem import Problem
 from aptmc.processors import processors_available
 from aptmc.schedule import Anytime, Schedule
-from aptmc.settings import Settings, ToFind
+from aptmc.settings import SWEEPS_TO_SETTLE, Settings, ToFind
 from aptmc.warmup import first_guess
-
-# It takes a few sweeps; these are for runs that have not many.
-SETTLING_SHARE, SETTLING_SHARE_OF_WARMUP = 0.25, 0.5
 
 
 def asked_for(
@@ -91,7 +88,7 @@ def asked_for(
         seed=seed,
         budget=seconds,
         warmup=0.0 if to_find.needs_warmup else to_find.length or 0.0,
-        settling=_longest_settling(schedule, to_find, seconds),
+        settling=SWEEPS_TO_SETTLE if schedule.settles and to_find.length != 0.0 else 0,
         keep=keep,
         thin=thin,
         log_events=(on.logs_events or store is not None) if log_events is None else log_events,
@@ -141,18 +138,6 @@ def _length(warmup: float | str, budget: float | str) -> float | None:
     if length >= duration(budget):
         raise InputError(f"warmup must be shorter than the budget, got {warmup!r} and {budget!r}")
     return length
-
-
-def _longest_settling(schedule: Schedule, to_find: ToFind, budget: float) -> float:
-    """The most time in which a run may settle whose settings are all given.
-
-    With warmup=0 everything counts, with a warm-up it settles in that.
-    """
-    if to_find.needs_warmup or not schedule.settles:  # the warm-up leaves time for it
-        return 0.0
-    if to_find.length is None:
-        return SETTLING_SHARE * budget
-    return SETTLING_SHARE_OF_WARMUP * to_find.length
 
 
 def _default_backend(

@@ -126,7 +126,7 @@ class Phases:
     def has_draws(self) -> bool:
         """Whether the coldest rung has draws that count."""
         session, machine = self.session, self.session.machine
-        start = max(self.settings.warmup, float(machine.settles_until[0]))
+        start = self.settings.counted_from(float(machine.settles_until[0]))
         cold = np.flatnonzero(machine.rung == 0)
         if start == 0.0 or session.progress.elapsed <= start:
             return bool((session.record.seen[cold] // self.settings.thin).any()) and start == 0.0

@@ -137,7 +137,7 @@ def settings_in(checkpoint: Checkpoint, problem: Problem, on: Backend, **own: An
         on=on,
         budget=float(said["budget"]),
         warmup=float(said["warmup"]),
-        settling=float(said.get("settling", 0.0)),
+        settling=int(said.get("settling", 0)),
         seed=int(described["seed"]),
         keep=described["keep"],
         thin=int(described["thin"]),

@@ -46,7 +46,7 @@ def build_session(
     :param layout: where chains and processors stand, if not as the settings say
     :param epoch: which phase of a run this is: each has random keys of its own
     :param follows: how fast deadlines follow the time of a sweep, if not as the schedule says
-    :param settling: how it settles, if not as long as the settings say and from first states
+    :param settling: how it settles, if not as the settings say and from first states
     """
     problem, ladder, kernel = settings.problem, settings.ladder, settings.kernel
     schedule = settings.schedule

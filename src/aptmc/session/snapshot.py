@@ -29,7 +29,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 MACHINE = (
     "states", "replica", "waiting", "moves", "unfinished", "queue", "head", "queued", "completed",
     "occasions", "swept", "sweep_time", "passed", "barriers", "deadline",
-    "settles_until", "settled", "is_settled", "given",
+    "settles_until", "settling_since", "settled", "is_settled", "given",
 )  # fmt: skip
 IN_FLIGHT = ("started_from", "processor", "since")  # of chains in flight, those taken first first
 FLIGHT = ("speed", "chain", "finish", "busy", "now", "standing", "outcome", "info")
@@ -38,8 +38,8 @@ RECORD = (
 )  # fmt: skip
 # In stores of before runs settled: they count from their beginning.
 UNSETTLED: dict[str, Any] = {
-    "machine/settles_until": 0.0, "machine/settled": 0, "machine/is_settled": 1,
-    "machine/given": 0, "record/before": 0,
+    "machine/settles_until": 0.0, "machine/settling_since": 0.0, "machine/settled": 0,
+    "machine/is_settled": 1, "machine/given": 0, "record/before": 0,
 }  # fmt: skip
 
 # Where `info` had what in stores of before kernels named their statistics.

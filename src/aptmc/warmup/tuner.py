@@ -29,10 +29,10 @@ FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 REMEMBERED = ("remembered", "rounds", "epoch", "spent", "plan", "number", "in_round")
 # A sitting may end in mid-round. The next one goes on with it, unless so much of it was done.
 WHOLE = 0.99
-# At most so much of a warm-up is left to the run itself, which settles with frozen settings.
+# So much of a warm-up is left to the run itself, which settles with frozen settings.
 SETTLING = 0.125
 MOST_STARTS = 200  # from which chains of a rung start anew meanwhile
-SWEEPS_TO_SETTLE = 2  # a round, which need not be exact
+SWEEPS_OF_ROUNDS = 2  # in which they settle; they need not be exact
 LEAST_LEFT = 1e-9  # of a warm-up's length: what is less is the rest of a sum
 
 
@@ -67,8 +67,9 @@ class Tuner:
         :param after_round: is given the draws of the coldest rung of each
         """
         length, sampling = self.planned(engine.left())
-        settling = self.settling(length)
-        parts = 2.0 ** np.arange(ROUNDS) / (2.0**ROUNDS - 1.0) * (1.0 - settling / length)
+        parts = 2.0 ** np.arange(ROUNDS) / (2.0**ROUNDS - 1.0)
+        if self.found.asked.settling > 0:
+            parts *= 1.0 - SETTLING
         session: Session | None = first
         stopped = None
         nothing = LEAST_LEFT * length
@@ -96,14 +97,10 @@ class Tuner:
                 self.number, self.in_round = self.number + 1, 0.0
             after_round(cold_draws)
             session = None
-        settings = self.settings.found(settling=settling)
+        settings = self.settings
         states, starts = self.states(settings), self.starts(settings)
         epoch = self.epoch + 1
         return WarmUp(settings, states, self.rounds, self.cold_draws, stopped, epoch, starts)
-
-    def settling(self, length: float) -> float:
-        """The most time that a run may take to settle, after a warm-up of some length."""
-        return SETTLING * length if self.found.asked.schedule.settles else 0.0
 
     def planned(self, left: float) -> tuple[float, float]:
         """How long the warm-up is to be, and what follows.
@@ -154,13 +151,13 @@ class Tuner:
     def session(self) -> Session:
         """A session with the settings as they stand, for the next round."""
         settings, self.store = self.settings, MemoryStore()
-        longest = np.inf if settings.schedule.settles else 0.0
+        sweeps = min(settings.settling, SWEEPS_OF_ROUNDS)
         session = build_session(
             settings.found(keep="all", thin=1, log_events=False),
             self.store,
             epoch=self.epoch,
             follows=None if self.to_find.deadlines is None else FOLLOWING,
-            settling=Settling(longest, self.starts(settings), SWEEPS_TO_SETTLE),
+            settling=Settling(sweeps, self.starts(settings)),
         )
         if self.remembered:
             session.begin_from(self.states(settings))
