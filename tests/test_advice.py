@@ -64,6 +64,7 @@ def rates(*values):
         ({"utilisation": 0.79}, "only 79 % of the time", "steps per move", False),
         ({"utilisation": 0.3, "has_barriers": True}, "only 30 %", "aptmc.Anytime()", False),
         ({"started_late": 0.34}, "starting up took 34 %", "InProcess()", False),
+        ({"sweeps": 15.9}, "only 15.9 moves in all, the first of them to settle", "longer", False),
     ],
 )
 def test_each_problem_has_one_remedy(changes, problem, remedy, serious):
@@ -177,7 +178,8 @@ def test_a_good_run_prints_its_settings_and_nothing_else():
     run = sample()
     assert run.advice == []
     assert str(run.summary()).splitlines()[-2:] == [
-        f"{run.series('x')[0].size:,} draws on 1 chain of the coldest rung in 8000 units of time",
+        f"{run.series('x')[0].size:,} draws on 1 chain of the coldest rung in "
+        f"{8000 - run.counted_from:.0f} units of time",
         "4 rungs, power 1 to 0, 1 chain on each, deadlines every 4.3 units of time",
     ]
 

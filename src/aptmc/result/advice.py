@@ -28,6 +28,7 @@ DISAGREEMENT, STRONG_DISAGREEMENT = 1.05, 1.2  # of chains, by r-hat
 BUSY = 0.8
 MANY_FAILURES = 0.1  # of all simulations
 LONG_START = 1 / 3  # of the budget
+FEW_SWEEPS = 16
 
 
 class VitalSigns(NamedTuple):
@@ -47,6 +48,7 @@ class VitalSigns(NamedTuple):
     failures: int
     started_late: float  # the share of the budget in which no moves counted
     last_rungs: int | None  # in the last round of the warm-up, if it looked for a ladder
+    sweeps: float = math.inf  # moves in all for each chain, if they are of different lengths
     stopped: StopReason = StopReason.BUDGET_SPENT
     start_up: tuple[Spent, ...] = ()  # what came before the first moves
 
@@ -171,6 +173,14 @@ def _about_time(signs: VitalSigns) -> Iterator[Advice]:
             "Use a longer budget, or on=aptmc.InProcess() for a short run",
             serious=False,
         )
+    if signs.sweeps < FEW_SWEEPS:
+        yield Advice(
+            f"each chain has made only {signs.sweeps:.1f} moves in all, the first of them to "
+            "settle: states may be too rare from which moves take long, and those that are close "
+            "to where chains began too frequent",
+            "Use a longer budget, fewer chains, or fewer local steps per move",
+            serious=False,
+        )
     if signs.failures > MANY_FAILURES * max(signs.simulations, 1):
         share = signs.failures / max(signs.simulations, 1)
         yield Advice(
@@ -229,6 +239,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         failures=run.failures,
         started_late=run.overhead.startup / settings.budget,
         last_rungs=rounds[-1].ladder.rungs if searched else None,
+        sweeps=run.sweeps if settings.schedule.never_waits else math.inf,
         stopped=run.stopped,
         start_up=run.start_up,
     )

@@ -85,6 +85,15 @@ class Run:
         return self._usage.elapsed
 
     @property
+    def counted_from(self) -> float:
+        """From when on draws count, in seconds or units of virtual time.
+
+        Those from before, of the warm-up that was asked for or of the first sweeps, in which the
+        run settles, are none of the posterior.
+        """
+        return self.settings.counted_from(float(self._machine.settles_until[0]))
+
+    @property
     def utilisation(self) -> float:
         """Share of processor time spent inside moves."""
         busy, present = self._usage.busy, self._usage.present
@@ -153,6 +162,11 @@ class Run:
         return int(self._machine.completed.sum())
 
     @property
+    def sweeps(self) -> float:
+        """How many moves each chain has completed, in the mean."""
+        return self.completions / int(np.count_nonzero(self._machine.is_mover))
+
+    @property
     def steps_per_move(self) -> Integers:
         """By rung, how many local steps made one move, the unit of work."""
         return self._tuning[:, STEPS].astype(np.int64)
@@ -219,8 +233,9 @@ class Run:
             if rung != 0:
                 raise InputError("of the warm-up only the draws of rung 0 are kept")
             return [joined(self._warmup.draws, width)]
-        start, end = (-np.inf, self.settings.warmup) if warmup else (self.settings.warmup, np.inf)
-        if not warmup and self.settings.warmup == 0.0:
+        begins = self.counted_from
+        start, end = (-np.inf, begins) if warmup else (begins, np.inf)
+        if not warmup and begins == 0.0:
             start = -np.inf
         return [draws.between(start, end) for draws in self._store.chains(chains.tolist(), width)]
 
@@ -247,7 +262,7 @@ class Run:
     @cached_property
     def _table(self) -> Summary:
         draws = {label: self.series(label) for label in self.settings.problem.labels}
-        elapsed = max(self.elapsed - self.settings.warmup, 0.0)
+        elapsed = max(self.elapsed - self.counted_from, 0.0)
         return summarise(draws, elapsed, unit=self.settings.on.time_unit)
 
     def log_evidence(self) -> Evidence:
@@ -268,21 +283,29 @@ class Run:
         chains = np.flatnonzero(self._machine.rung == 0)
         store = self._store
         if store.path is not None and self._knows_lengths:
-            length = int(self._kept_on_rung_0().min())
-            return lazy_tree(self, store, chains.tolist(), length, with_warmup=has_warmup)
+            length, before = int(self._kept_on_rung_0().min()), self._before()[chains].tolist()
+            return lazy_tree(self, store, chains.tolist(), before, length, with_warmup=has_warmup)
         return eager_tree(self, with_warmup=has_warmup)
 
     @property
     def _knows_lengths(self) -> bool:
         """Whether one can tell how many draws there are without reading them."""
-        return self.settings.warmup == 0.0 and self._store.damage is None
+        is_known = self.counted_from in (0.0, float(self._machine.settles_until[0]))
+        return is_known and self.settings.warmup == 0.0 and self._store.damage is None
 
     def _kept_on_rung_0(self) -> Integers:
         """By chain on the coldest rung, how many draws there are."""
         if not self._knows_lengths:
             return np.array([draws.time.size for draws in self.chains()])
-        kept: Integers = self._record.seen[self._machine.rung == 0] // self._record.thin
-        return kept
+        kept = self._record.seen // self._record.thin - self._before()
+        on_rung_0: Integers = kept[self._machine.rung == 0]
+        return on_rung_0
+
+    def _before(self) -> Integers:
+        """By chain, how many draws are kept from before the run was settled."""
+        record = self._record
+        before: Integers = record.before if self._machine.is_settled[0] else record.seen
+        return before // record.thin
 
     def to_dataframe(self, rung: int = 0) -> pandas.DataFrame:
         """All draws of a rung as a table of pandas, with chain, time and statistics."""

@@ -63,9 +63,18 @@ def _arrays(run: Run, prefix: str, *, warmup: bool) -> dict[str, dict[str, np.nd
 
 
 def lazy_tree(
-    run: Run, store: Store, chains: list[int], length: int, *, with_warmup: bool
+    run: Run,
+    store: Store,
+    chains: list[int],
+    before: list[int],
+    length: int,
+    *,
+    with_warmup: bool,
 ) -> xarray.DataTree:
-    """The same, but each variable is read from disk only when its numbers are asked for."""
+    """The same, but each variable is read from disk only when its numbers are asked for.
+
+    :param before: by chain, how many draws come before those that count
+    """
     import pandas
     import xarray
     from xarray.core import indexing
@@ -86,10 +95,10 @@ def lazy_tree(
         def _read(self, key: tuple[Any, ...]) -> Any:
             which = np.arange(len(chains))[key[0]]
             column, place = self.source.column, self.source.place
-            columns = [
-                self.source.shown(store.column(column, place, chains[chain])[:length])[key[1:]]
-                for chain in np.atleast_1d(which)
-            ]
+            columns = []
+            for chain in np.atleast_1d(which):
+                counted = store.column(column, place, chains[chain])[before[chain] :][:length]
+                columns.append(self.source.shown(counted)[key[1:]])
             return np.stack(columns) if which.ndim else columns[0]
 
     kinds = store.column_kinds()

@@ -53,6 +53,7 @@ def contents(
         "settings": {
             "budget": settings.budget,
             "warmup": settings.warmup,
+            "settling": settings.settling,
             "never_waits": settings.schedule.never_waits,
             **{name: to_json(getattr(settings, name)) for name in TUNED},
         },
@@ -136,6 +137,7 @@ def settings_in(checkpoint: Checkpoint, problem: Problem, on: Backend, **own: An
         on=on,
         budget=float(said["budget"]),
         warmup=float(said["warmup"]),
+        settling=int(said.get("settling", 0)),
         seed=int(described["seed"]),
         keep=described["keep"],
         thin=int(described["thin"]),

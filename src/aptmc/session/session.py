@@ -149,6 +149,8 @@ class Session:
     def begin_from(self, states: FloatTable) -> None:
         """Give the chains these first states."""
         self.machine.states[:] = states
+        if np.isnan(self.machine.starts).all():  # there are no others from which it could settle
+            self.machine.starts[:] = states
         self.progress.first_states = self.machine.states.copy()
         self.progress.has_states = True
 

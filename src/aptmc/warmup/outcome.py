@@ -39,4 +39,5 @@ class WarmUp(NamedTuple):
     draws: list[Draws]  # of the coldest rung, in order
     stopped: StopReason | None  # if it was stopped before its end
     epoch: int  # of the phase that follows
+    starts: list[FloatTable] | None = None  # by rung: states from which the run settles
     reached: Reached | None = None  # how far a descent came, if there was one

@@ -9,7 +9,7 @@ import numpy as np
 
 from aptmc.backends.base import Engine
 from aptmc.compiled import FloatTable
-from aptmc.coordinator.state import mean_per_move
+from aptmc.coordinator.state import Settling, mean_per_move
 from aptmc.errors import InputError, StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.kernels.seen import FEWEST_DRAWS
@@ -36,6 +36,10 @@ ROUNDS_AFTER_DESCENT = 4
 ROUNDS_AT_LEAST = 0.1  # of what is left
 # A sitting may end in mid-round. The next one goes on with it, unless so much of it was done.
 WHOLE = 0.99
+# So much of a warm-up is left to the run itself, which settles with frozen settings.
+SETTLING = 0.125
+MOST_STARTS = 200  # from which chains of a rung start anew meanwhile
+SWEEPS_OF_ROUNDS = 2  # in which they settle; they need not be exact
 LEAST_LEFT = 1e-9  # of a warm-up's length: what is less is the rest of a sum
 
 
@@ -80,6 +84,8 @@ class Tuner:
             session = None
         length, sampling = self.planned(engine.left())
         parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
+        if self.found.asked.settling > 0:
+            parts *= 1.0 - SETTLING
         nothing = LEAST_LEFT * length
         while stopped is None and self.number < self.count:
             left = engine.left()
@@ -106,10 +112,9 @@ class Tuner:
             after_round(cold_draws)
             session = None
         settings = self.settings
-        states = self.states(settings)
-        return WarmUp(
-            settings, states, self.rounds, self.cold_draws, stopped, self.epoch + 1, self.reached
-        )
+        states, starts = self.states(settings), self.starts(settings)
+        rounds, draws, epoch = self.rounds, self.cold_draws, self.epoch + 1
+        return WarmUp(settings, states, rounds, draws, stopped, epoch, starts, self.reached)
 
     def descend(self, engine: Engine, first: Session) -> StopReason | None:
         """Go down from the prior to the tolerances of the run; a reason if one was stopped there.
@@ -208,7 +213,7 @@ class Tuner:
         settings = self.settings
         nothing = empty_states(settings.layout().rung.size, self.problem.width)
         rounds, draws = list(self.rounds), list(self.cold_draws)
-        return WarmUp(settings, nothing, rounds, draws, None, 0, self.reached)
+        return WarmUp(settings, nothing, rounds, draws, None, 0, None, self.reached)
 
     @property
     def settings(self) -> Settings:
@@ -218,11 +223,13 @@ class Tuner:
     def session(self) -> Session:
         """A session with the settings as they stand, for the next round."""
         settings, self.store = self.settings, MemoryStore()
+        sweeps = min(settings.settling, SWEEPS_OF_ROUNDS)
         session = build_session(
             settings.found(keep="all", thin=1, log_events=False),
             self.store,
             epoch=self.epoch,
             follows=None if self.to_find.deadlines is None else FOLLOWING,
+            settling=Settling(sweeps, self.starts(settings)),
         )
         if self.remembered:
             session.begin_from(self.states(settings))
@@ -236,24 +243,52 @@ class Tuner:
             return states
         # Each round has random numbers of its own, so that one can go on after any of them.
         rng = Key(self.seed, 0, self.epoch, WARMUP).generator()
-        for rung, level in enumerate(settings.ladder.levels):
+        for rung, later in enumerate(self.seen_by(settings)):
             mine = np.flatnonzero(layout.rung == rung)
-            rows = self.found.approach.states_for(level, self.remembered)
-            # The later half, so that what was far from the target at first is forgotten.
-            later = rows[len(rows) // 2 :]
             states[mine] = later[rng.integers(len(later), size=mine.size)]
         return states
+
+    def starts(self, settings: Settings) -> list[FloatTable] | None:
+        """By rung, states from which the chains of some settings start anew while they settle."""
+        if not self.remembered:
+            return None
+        rng = Key(self.seed, 1, self.epoch, WARMUP).generator()
+        return [rng.permutation(rows)[:MOST_STARTS] for rows in self.seen_by(settings)]
+
+    def seen_by(self, settings: Settings) -> list[FloatTable]:
+        """What the last round has seen, for each rung of some settings."""
+        found = self.found.approach
+        return [found.states_for(level, self.remembered) for level in settings.ladder.levels]
+
+    def remember(self, session: Session, rows: list[FloatTable]) -> None:
+        """Keep states from which chains can go on.
+
+        What a round has drawn that was too short to settle is too often fast; the next one would
+        begin there, and so on. So it begins where this one did, unless the ladder goes down.
+        """
+        machine, first = session.machine, session.progress.first_states
+        goes_down = self.to_find.ladder is not None and self.found.approach.needs_last_draws
+        if not settled_in_time(session) and not goes_down:
+            if self.remembered:
+                return
+            assert first is not None
+            rows = [first[machine.rung == rung] for rung in range(len(rows))]
+        self.remembered = list(zip(self.found.levels, map(some, rows), strict=True))
 
     def learn(self, session: Session, usage: Usage, sampling: float, spent: float) -> list[Draws]:
         """Adapt to what a round has shown; gives its draws on the coldest rung."""
         machine, found, width = session.machine, self.found, self.problem.width
         if not session.progress.has_states:
             return []
+        # Before the round was settled, what was complete was too often fast.
+        settled = float(machine.settles_until[0]) if settled_in_time(session) else 0.0
+        start = settled or -np.inf
         by_rung: list[list[Draws]] = [[] for _ in found.levels]
         for chain, rung in enumerate(machine.rung.tolist()):
-            by_rung[rung].append(self.store.draws(chain, width))
+            draws = self.store.draws(chain, width)
+            by_rung[rung].append(draws.between(start, np.inf))
         rows = [settled_or_held(chains, machine, rung) for rung, chains in enumerate(by_rung)]
-        self.remembered = list(zip(found.levels, map(some, rows), strict=True))
+        self.remember(session, rows)
         if usage.elapsed <= 0.0:  # first states are worth keeping, too
             return []
         found.learn_kernel(session, rows)
@@ -269,3 +304,9 @@ class Tuner:
             drawn = RoundDraws(found.levels, rows, by_rung[0], usage.elapsed, sampling)
             found.move_to(found.approach.respaced(wanted, drawn, rates))
         return [later_by(draws, spent) for draws in by_rung[0]]
+
+
+def settled_in_time(session: Session) -> bool:
+    """Whether at least half of a round came after it was settled."""
+    settled = float(session.machine.settles_until[0])
+    return bool(session.machine.is_settled[0]) and session.progress.elapsed >= 2.0 * settled
