@@ -78,3 +78,14 @@ class TestOneHit(KernelContract):
         """Proposals race although the prior refuses them."""
         monkeypatch.setattr(one_hit, "accepts", lambda log_ratio, uniform: True)
         return self.kernel
+
+
+class TestFreshProposals(KernelContract):
+    model = SIMULATOR
+    kernel = aptmc.OneHit(math.inf, cap=2, steps=15)  # few of them hit
+    learning = aptmc.OneHit("auto")
+
+    def plant(self, monkeypatch):
+        """Takes draws of the prior for proposals that are as likely back as forth."""
+        monkeypatch.setattr(one_hit, "log_ratio_of_fresh", lambda here, there: 0.0)
+        return self.kernel

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 from typing_extensions import override
 
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, FloatTable, Integers
+from aptmc.compiled import Floats, FloatTable, Integers, inlined
 from aptmc.errors import InputError
 from aptmc.kernels.learned import usual_scale
 from aptmc.kernels.parts import Parts
@@ -28,7 +28,9 @@ SEARCH_SPREAD = 1.0
 SEARCH_RIDGE, TINY = 1e-6, 1e-300
 
 # Places in the tuning after the number of steps, before the bounds and the factor.
-CAP, IS_TRUNCATED, BOUNDS = 1, 2, 3
+CAP, PROPOSALS, BOUNDS = 1, 2, 3
+# Proposals are a normal around the present parameters, the same truncated, or draws of the prior.
+NORMAL, TRUNCATED, FRESH = 0.0, 1.0, 2.0
 
 
 @final
@@ -45,7 +47,9 @@ class OneHit(Proposing):
 
     :param scale: standard deviation of the proposals: a number; a mapping from names to numbers; or
         a sequence with one entry per rung, each a number or one number per parameter; or "auto": a
-        covariance for each rung is found in the warm-up
+        covariance for each rung is found in the warm-up. An infinite one, `math.inf`, has no
+        centre: every proposal is a fresh draw from the prior, as in rejection sampling, which is
+        best where many of them hit ("auto" finds that, too, with a ladder that is found)
     :param covariance: covariance matrix of the proposals, in place of `scale`
     :param cap: the most rounds of a race, for all rungs or for each
     :param truncate: propose from a normal truncated to the prior's support (True) or to bounds
@@ -70,9 +74,12 @@ class OneHit(Proposing):
         for cap in self.cap if isinstance(self.cap, Sequence) else [self.cap]:
             if cap is not None:
                 whole_number("cap", cap)
-        if self.truncate is not False and (self.covariance is not None or self.learns):
+        if self.truncate is not False and (
+            self.covariance is not None or self.learns or self._is_fresh
+        ):
             raise InputError(
-                "truncate works with scale only, not with covariance or what is learnt: give scales"
+                "truncate works with scale only, a finite one, not with covariance or what is "
+                "learnt: give scales"
             )
 
     @override
@@ -91,8 +98,11 @@ class OneHit(Proposing):
         if len(caps) != rungs:
             raise InputError(f"cap must have one entry for each of {rungs} rungs, got {self.cap!r}")
         lower, upper = bounds(self.truncate, problem)
-        common = [self.steps, math.nan, self.truncate is not False, *lower, *upper]
-        table = self._table(problem, ladder, common)
+        proposals = NORMAL if self.truncate is False else TRUNCATED
+        common = [self.steps, math.nan, FRESH if self._is_fresh else proposals, *lower, *upper]
+        # What is fresh has no factor; one of the same size keeps its place.
+        scaled = replace(self, scale=1.0) if self._is_fresh else self
+        table = scaled._table(problem, ladder, common)
         table[:, CAP] = [math.inf if cap is None else cap for cap in caps]
         return table
 
@@ -109,6 +119,15 @@ class OneHit(Proposing):
         row: Floats = searching.tuning(problem, Ladder((math.inf,), kind="tolerances"))[0]
         return row
 
+    @property
+    def _is_fresh(self) -> bool:
+        return isinstance(self.scale, float) and self.scale == math.inf
+
+    @override
+    def renewing(self) -> OneHit | None:
+        """With "auto", an infinite scale."""
+        return replace(self, scale=math.inf) if self.learns else None
+
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:
         """Propose parameters, let the prior refuse them, then race them against the present ones.
@@ -120,6 +139,7 @@ class OneHit(Proposing):
         _need_simulator(parts.problem)
         dimension, log_prior = parts.dimension, parts.log_prior
         log_prior_at, simulate, copy_into = parts.log_prior_at, parts.simulate, parts.copy_into
+        draw = parts.draw
         propose = parts.target.library(propose_normal)
         between_bounds = parts.target.library(propose_truncated)
         factor = BOUNDS + 2 * dimension
@@ -129,13 +149,17 @@ class OneHit(Proposing):
         ) -> bool:
             cap = tuning[CAP]
             log_ratio = 0.0  # of the proposal densities, back over forth
-            if tuning[IS_TRUNCATED] != 0.0:
+            if tuning[PROPOSALS] == FRESH:
+                draw(rng, there)
+            elif tuning[PROPOSALS] == TRUNCATED:
                 log_ratio = between_bounds(rng, dimension, tuning, BOUNDS, here, there)
                 if log_ratio == -math.inf:
                     return False
             else:
                 propose(rng, dimension, tuning, factor, here, there)
             there[log_prior] = log_prior_at(there[:dimension])
+            if tuning[PROPOSALS] == FRESH:
+                log_ratio = log_ratio_of_fresh(here[log_prior], there[log_prior])
             log_ratio += there[log_prior] - here[log_prior]
             if not accepts(log_ratio, rng.random()):
                 return False
@@ -168,6 +192,12 @@ class OneHit(Proposing):
         if self.steps > 1:
             options["steps"] = self.steps
         return self._described(**options)
+
+
+@inlined
+def log_ratio_of_fresh(log_prior_here: float, log_prior_there: float) -> float:
+    """Of proposals that are draws of the prior: their densities' log ratio, back over forth."""
+    return log_prior_here - log_prior_there
 
 
 def _need_simulator(problem: Problem) -> None:

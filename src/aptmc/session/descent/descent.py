@@ -19,6 +19,7 @@ from aptmc.problem.chain_state import ACCEPTED, value_column
 from aptmc.session.descent.errand import Errand
 from aptmc.session.descent.goal import Goal
 from aptmc.session.descent.population import Population
+from aptmc.session.descent.reached import Reached
 from aptmc.session.descent.stages import Stage
 from aptmc.session.orders import Order, Outcome
 
@@ -71,7 +72,7 @@ class Descent(Errand):
         # The population, once there is one.
         self.population: Population | None = None
         self.stages: list[Stage] = []
-        self.simulations, self.given_up = 0.0, 0
+        self.simulations, self.given_up, self.elapsed = 0.0, 0, 0.0
         self._log_mass = 0.0
         self._wanted = 0  # hits before the next stage
         self._steps = self._accepted = self._stage_simulations = self._stage_seconds = 0.0
@@ -89,6 +90,20 @@ class Descent(Errand):
     def has_reached(self) -> float:
         """The smallest tolerance that a population stands on."""
         return self.stages[-1].level if self.stages else math.inf
+
+    def reached(
+        self, level: float, *, asked: float | None, effective_draws: float | None = None
+    ) -> Reached:
+        """What it has found out about a tolerance on which a run is to stand."""
+        return Reached.by(
+            self.stages,
+            level,
+            asked=asked,
+            simulations=self.simulations,
+            given_up=self.given_up,
+            elapsed=self.elapsed,
+            effective_draws=effective_draws,
+        )
 
     # --- orders -------------------------------------------------------------------------------
 
@@ -119,6 +134,7 @@ class Descent(Errand):
     @override
     def report(self, order: Order, outcome: Outcome | None, seconds: float, elapsed: float) -> None:
         particle = self._in_flight.pop(order.key)
+        self.elapsed = elapsed
         steps = float(order.tuning[STEPS])
         counted = steps
         if outcome is None:
