@@ -11,7 +11,7 @@ import numpy as np
 from typing_extensions import override
 
 from aptmc.checks import whole_number
-from aptmc.compiled import Floats, FloatTable, Integers, inlined
+from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.errors import InputError
 from aptmc.kernels.learned import usual_scale
 from aptmc.kernels.parts import Parts
@@ -23,6 +23,8 @@ from aptmc.problem.chain_state import STATUS, accepts
 
 # Measured: docs/lotka_volterra.md. Time spent in a long race is better spent on other proposals.
 DEFAULT_CAP = 1
+# Where one draw of the prior in ten hits, one race of so many is lost in 40,000.
+FRESH_CAP = 100
 # Of the variance of those who search for first states: as large as that of their steps.
 SEARCH_SPREAD = 1.0
 SEARCH_RIDGE, TINY = 1e-6, 1e-300
@@ -48,8 +50,8 @@ class OneHit(Proposing):
     :param scale: standard deviation of the proposals: a number; a mapping from names to numbers; or
         a sequence with one entry per rung, each a number or one number per parameter; or "auto": a
         covariance for each rung is found in the warm-up. An infinite one, `math.inf`, has no
-        centre: every proposal is a fresh draw from the prior, as in rejection sampling, which is
-        best where many of them hit ("auto" finds that, too, with a ladder that is found)
+        centre: each round of the race is a fresh draw from the prior, without a rival, as in
+        rejection sampling. Best where many of them hit, which "auto" finds, too
     :param covariance: covariance matrix of the proposals, in place of `scale`
     :param cap: the most rounds of a race, for all rungs or for each
     :param truncate: propose from a normal truncated to the prior's support (True) or to bounds
@@ -125,8 +127,8 @@ class OneHit(Proposing):
 
     @override
     def renewing(self) -> OneHit | None:
-        """With "auto", an infinite scale."""
-        return replace(self, scale=math.inf) if self.learns else None
+        """With "auto", an infinite scale, and nearly as many rounds as it takes to hit."""
+        return replace(self, scale=math.inf, cap=FRESH_CAP) if self.learns else None
 
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:
@@ -134,7 +136,8 @@ class OneHit(Proposing):
 
         If a simulation of the proposal is the first within the tolerance, the chain goes there. If
         one of the present parameters is, they stay, with that simulation in place of their old one.
-        If neither is after `cap` rounds, everything stays as it was.
+        If neither is after `cap` rounds, everything stays as it was. Fresh draws from the prior
+        have no rival: how likely one of them hits does not depend on where the chain is.
         """
         _need_simulator(parts.problem)
         dimension, log_prior = parts.dimension, parts.log_prior
@@ -149,17 +152,24 @@ class OneHit(Proposing):
         ) -> bool:
             cap = tuning[CAP]
             log_ratio = 0.0  # of the proposal densities, back over forth
+            rounds = 0
             if tuning[PROPOSALS] == FRESH:
-                draw(rng, there)
-            elif tuning[PROPOSALS] == TRUNCATED:
+                while rounds < cap:
+                    rounds += 1
+                    draw(rng, there)
+                    there[log_prior] = log_prior_at(there[:dimension])
+                    if simulate(there, rng, level, info):
+                        return True
+                    if info[STATUS] != 0.0:
+                        return False
+                return False
+            if tuning[PROPOSALS] == TRUNCATED:
                 log_ratio = between_bounds(rng, dimension, tuning, BOUNDS, here, there)
                 if log_ratio == -math.inf:
                     return False
             else:
                 propose(rng, dimension, tuning, factor, here, there)
             there[log_prior] = log_prior_at(there[:dimension])
-            if tuning[PROPOSALS] == FRESH:
-                log_ratio = log_ratio_of_fresh(here[log_prior], there[log_prior])
             log_ratio += there[log_prior] - here[log_prior]
             if not accepts(log_ratio, rng.random()):
                 return False
@@ -168,7 +178,6 @@ class OneHit(Proposing):
                 # Nothing depends on the rival's simulation.
                 return simulate(there, rng, level, info)
             rival = here.copy()
-            rounds = 0
             while rounds < cap:
                 rounds += 1
                 if simulate(there, rng, level, info):
@@ -192,12 +201,6 @@ class OneHit(Proposing):
         if self.steps > 1:
             options["steps"] = self.steps
         return self._described(**options)
-
-
-@inlined
-def log_ratio_of_fresh(log_prior_here: float, log_prior_there: float) -> float:
-    """Of proposals that are draws of the prior: their densities' log ratio, back over forth."""
-    return log_prior_here - log_prior_there
 
 
 def _need_simulator(problem: Problem) -> None:
