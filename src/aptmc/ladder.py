@@ -146,7 +146,8 @@ class AutoLadder:
     :param rungs: how many, if that is to be fixed
     :param most_rungs: never more than these
     :param hottest: tolerances only: the last rung's, `math.inf` for the prior itself. Without it,
-        the one below which simulations begin to hit less often
+        the one below which simulations begin to hit less often. A simulator that can stop early
+        is never called with a larger one
 
     >>> AutoLadder(coldest=0.4).range
     (2, 40)

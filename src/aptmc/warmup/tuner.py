@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
@@ -154,7 +155,10 @@ class Tuner:
             return DownTo(self.settings.ladder.levels, most, processors)
         length = self.to_find.length
         most_time = DESCENT * left if length is None else DESCENT_OF_WARMUP * length
-        return Affordable(left, most_time, most, processors, wish.effective_draws, wish.coldest)
+        top = math.inf if wish.hottest is None else wish.hottest
+        return Affordable(
+            left, most_time, most, processors, wish.effective_draws, wish.coldest, top
+        )
 
     def planned(self, left: float) -> tuple[float, float]:
         """How long the warm-up is to be, and what follows.
