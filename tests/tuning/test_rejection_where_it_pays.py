@@ -36,6 +36,15 @@ def test_it_is_done_and_said(run) -> None:
     assert "1 rung, tolerance 2, 6 chains on each\n" in f"{run.summary()}\n"
 
 
+def test_a_tolerance_wider_than_all_that_was_seen_is_kept_as_asked() -> None:
+    run = sample(ladder=aptmc.Ladder.auto(coldest=50.0), budget=1_000)
+    assert run.settings.ladder.levels == (50.0,)
+    assert run.reached.prior_share == 1.0
+    first, second, *_ = str(run.summary()).splitlines()
+    assert first.startswith("tolerance 50, as asked for: the nearest 100 % of the prior's")
+    assert "keeps 100 % of the prior's own simulations, and the draws cannot be told" in second
+
+
 def test_its_draws_are_right(run) -> None:
     assert standard_errors_off(run) < 4.0
     states = np.concatenate([draws.state for draws in run.chains()])

@@ -132,7 +132,9 @@ class Tuner:
         if not descent.stages:
             raise InputError(descent.out_of_reach())
         if isinstance(descent.goal, Affordable):
+            # All simulations of the prior may lie within what was asked for.
             coldest = descent.goal.chosen(descent.stages, usage.elapsed)
+            coldest = max(coldest, descent.goal.coldest)
         elif coldest > descent.goal.coldest:
             raise InputError(descent.out_of_reach())
         self.descent, self.descended = None, {}
