@@ -49,7 +49,13 @@ def rates(*values):
     [
         (rates(0.4, np.nan, 0.3), "rungs 1 and 2 never waited", "jitter", True),
         (rates(0.4, 0.09, 0.05), "rungs 1 and 2, 2 and 3 hardly ever swap (5 %", "budget", True),
-        (rates(0.8, 0.95, 0.7), "rungs 1 and 2 nearly always swap (95 %", "fewer rungs", False),
+        (rates(0.8, 0.95, 0.7), "rungs 1 and 2 nearly always swap (95 %", "longer budget", False),
+        (
+            {"last_rungs": None, **rates(0.8, 0.95, 0.7)},
+            "rungs 1 and 2 nearly always swap (95 %",
+            "fewer rungs",
+            False,
+        ),
         ({"round_trips": 0}, "no state travelled", "longer budget", True),
         ({"draws": 0, "distinct": 0}, "spent before the first draws", "longer budget", True),
         ({"distinct": 99}, "hardly moves: 10000 draws hold 99 different", "smaller", True),

@@ -54,8 +54,8 @@ def test_it_says_that_its_budget_was_too_short(empty) -> None:
         "<aptmc.Run: 0 draws on rung 0; the budget was spent before the first draws>"
     )
     text = str(empty.summary())
-    assert text.endswith(
-        "warning: the budget was spent before the first draws. Use a longer budget."
+    assert text.startswith(
+        "warning: the budget was spent before the first draws. Use a longer budget.\n"
     )
     assert "*" not in text  # nothing is rough where nothing is
     assert seen.sample(budget=100.0).stopped is StopReason.BUDGET_SPENT

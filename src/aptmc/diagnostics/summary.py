@@ -66,6 +66,8 @@ class Summary(Mapping[str, ParameterSummary]):
     unit: str = "s"
     notes: tuple[str, ...] = ()
     """What else is worth saying: printed under the table, one line each."""
+    above: tuple[str, ...] = ()
+    """What has to be read first: printed above the table, one line each."""
 
     def __getitem__(self, name: str) -> ParameterSummary:
         if name not in self.rows:
@@ -79,8 +81,8 @@ class Summary(Mapping[str, ParameterSummary]):
         return len(self.rows)
 
     def without_notes(self) -> Summary:
-        """The same table without what is said below it."""
-        return replace(self, notes=())
+        """The same table without what is said above and below it."""
+        return replace(self, notes=(), above=())
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Plain numbers: parameter name to quantity to value."""
@@ -92,7 +94,7 @@ class Summary(Mapping[str, ParameterSummary]):
         columns = [[name.ljust(width) for name in names]]
         columns += [_aligned(column) for column in zip(*self._cells(), strict=True)]
         lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
-        return "\n".join([*lines, *self._lines_below()])
+        return "\n".join([*self.above, *lines, *self._lines_below()])
 
     def _repr_html_(self) -> str:
         header, *body = self._cells()
@@ -101,9 +103,12 @@ class Summary(Mapping[str, ParameterSummary]):
             f"<tr><th>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
             for name, cells in zip(self.rows, body, strict=True)
         ]
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._lines_below())
+        above, notes = (
+            "".join(f"<p>{escape(note)}</p>" for note in part)
+            for part in (self.above, self._lines_below())
+        )
         return (
-            f"<table><thead><tr><th></th>{head}</tr></thead>"
+            f"{above}<table><thead><tr><th></th>{head}</tr></thead>"
             f"<tbody>{''.join(lines)}</tbody></table>{notes}"
         )
 

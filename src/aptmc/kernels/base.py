@@ -87,6 +87,14 @@ class Kernel(ABC):
         """The same with what it has learnt as given by hand: it learns no more."""
         return self
 
+    def renewing(self) -> Kernel | None:
+        """The same with a fresh draw from the reference in each step, where its steps are learnt.
+
+        A warm-up asks for it where more than a tenth of such draws hit, so that nothing is better.
+        It must have the same `code`. None, the default: this kernel cannot.
+        """
+        return None
+
     # --- computing ----------------------------------------------------------------------------
 
     @property

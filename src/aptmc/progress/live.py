@@ -32,6 +32,7 @@ class LiveState(NamedTuple):
     rounds: int
     silence: float = 0.0  # seconds since there was news of the run, if it is seen from outside
     doing: str = ""  # on the way to the first draws: what happens now, in words
+    reached: str = ""  # how far down a likelihood-free run came, in words
 
     @property
     def share(self) -> float:

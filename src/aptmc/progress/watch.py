@@ -106,6 +106,7 @@ class Watch:
             "workers": processors.workers(),
             "utilisation": _utilisation(usage),
             "doing": self._start_up.words,
+            "reached": self._reached(),
         }
         if session is None or tuner is not None:
             rounds = [] if tuner is None else tuner.rounds
@@ -134,6 +135,13 @@ class Watch:
             rounds=0,
             **common,  # type: ignore[arg-type]
         )
+
+    def _reached(self) -> str:
+        if self._tuner is not None:
+            reached = self._tuner.reached
+        else:
+            reached = None if self._session is None else self._session.progress.reached
+        return "" if reached is None else str(reached)
 
     def _elapsed(self, usage: Usage) -> float:
         if self._unit == "s":

@@ -59,6 +59,7 @@ class StoredProblem:
         self.ladder_kind: str = said["ladder_kind"]
         self.has_evidence: bool = said["has_evidence"]
         self.width = width
+        self.prior: Mapping[str, Any] | None = said.get("prior")  # in a few numbers
 
     def __repr__(self) -> str:
         return f"<stored {self.kind} of {', '.join(self.names)}>"

@@ -33,6 +33,7 @@ from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.run_evidence import run_evidence
 from aptmc.result.sources import source_of, values_of
 from aptmc.result.tree import eager_tree, lazy_tree
+from aptmc.session.descent import Reached
 from aptmc.session.session import Overhead, Usage
 from aptmc.session.start_up import Spent
 from aptmc.settings import Settings
@@ -59,6 +60,7 @@ class Run:
         warmup: WarmUp | None = None,
         first_states: FloatTable | None = None,
         statistics: tuple[str, ...] = (),
+        reached: Reached | None = None,
     ) -> None:
         self.settings = settings
         self._machine = machine
@@ -69,6 +71,7 @@ class Run:
         self._warmup = warmup
         self._first_states = first_states
         self._statistics = statistics
+        self._reached = reached
 
     def __repr__(self) -> str:
         draws = self._kept_on_rung_0().sum()
@@ -126,6 +129,13 @@ class Run:
     def warmup_rounds(self) -> list[Round]:
         """What each round of the warm-up was like, if there were any."""
         return [] if self._warmup is None else self._warmup.rounds
+
+    @property
+    def reached(self) -> Reached | None:
+        """How far down a likelihood-free run came: its tolerance, the one that was asked for, and
+        how much of the prior lies within. None for powers, and before that is known.
+        """
+        return self._reached
 
     @property
     def in_flight(self) -> list[Key]:
@@ -250,9 +260,14 @@ class Run:
     def summary(self) -> Summary:
         """Mean, sd, interval, effective sample size and more, for each parameter.
 
-        Printed, it also says which settings were found or given, and what could be better.
+        Printed, it also says how far down a likelihood-free run came and what is wrong, above the
+        table; below it, which settings were found or given, and what could be better.
         """
-        return replace(self._table, notes=(describe(self), *map(str, self.advice)))
+        advice = self.advice
+        far = () if self.reached is None else (str(self.reached),)
+        above = (*far, *(str(one) for one in advice if one.serious))
+        notes = (describe(self), *(str(one) for one in advice if not one.serious))
+        return replace(self._table, notes=notes, above=above)
 
     @property
     def advice(self) -> list[Advice]:

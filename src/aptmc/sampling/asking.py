@@ -117,7 +117,13 @@ def wrong_kind(name: str, value: object) -> InputError:
 def _check_that_they_fit(
     problem: Problem, ladder: Ladder | AutoLadder | Any, kernel: Kernel, schedule: Schedule
 ) -> None:
-    if isinstance(ladder, Ladder):
+    if isinstance(ladder, AutoLadder) and ladder.hottest is not None:
+        if problem.ladder_kind != "tolerances":
+            raise InputError(
+                f"hottest is a tolerance, got {ladder.hottest!r} for a problem of kind "
+                f"{type(problem).__name__}, which stands on powers: leave it out"
+            )
+    elif isinstance(ladder, Ladder):
         if ladder.kind != problem.ladder_kind:
             raise InputError(
                 f"a problem of kind {type(problem).__name__} needs a ladder of "

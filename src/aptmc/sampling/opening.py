@@ -15,6 +15,7 @@ from aptmc.result.run import Run
 from aptmc.sampling.own_parts import is_foreign, without_foreign
 from aptmc.sampling.saved_run import (
     layout_in,
+    reached_so_far,
     session_snapshot,
     settings_in,
     usage_in,
@@ -101,6 +102,7 @@ def stored_run(store: DiskStore, checkpoint: Checkpoint) -> Run:
     return Run(
         settings, machine, record, store, usage_in(checkpoint), arrays["tuning"],
         warmup_in(store, said), arrays.get("first_states"), statistics,
+        reached_so_far(said),
     )  # fmt: skip
 
 

@@ -79,7 +79,9 @@ class Phases:
                 self.save(usage)
             except StoreFailed as failure:
                 usage = usage._replace(stopped=StopReason.FAILED, failure=usage.failure or failure)
-            last_words.append(str(usage.stopped))
+            reached = self.session.progress.reached
+            far = "" if reached is None else f"; {reached}"
+            last_words.append(f"{usage.stopped}{far}")
         return self.conclude(usage)
 
     # --- the phases ---------------------------------------------------------------------------
@@ -171,6 +173,7 @@ class Phases:
             self.settings, self.store, epoch=warmup.epoch, settling=settling
         )
         self.session.progress.early = early
+        self.session.progress.reached = warmup.reached
         if not np.isnan(warmup.states).any():
             self.session.begin_from(warmup.states)
 
@@ -189,6 +192,7 @@ class Phases:
             self.warmup,
             session.progress.first_states,
             session.kernel.statistics,
+            session.progress.reached,
         )
 
     def so_far(self, usage: Usage) -> Run:

@@ -26,7 +26,7 @@ from aptmc.problem.chain_state import HOLD_TIME, PROCESSOR
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.session.compilation import Compilation
-from aptmc.session.descent import Descent, RunErrand, Tell, carry_out, say_nothing
+from aptmc.session.descent import Descent, Reached, RunErrand, Tell, carry_out, say_nothing
 from aptmc.session.early_outcomes import EarlyOutcomes
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 from aptmc.session.standing_by import StandingBy
@@ -69,6 +69,7 @@ class Progress:
     early: EarlyOutcomes = field(default_factory=EarlyOutcomes)
     descent: Descent | None = None  # that is under way
     descended: dict[str, Any] = field(default_factory=dict)  # what an earlier sitting knew of it
+    reached: Reached | None = None  # how far down a likelihood-free run came
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ class Session:
         (run_errand or partial(carry_out, compute=self.mover.compute))(descent)
         progress.descent = None
         self.begin_from(self.found_by(descent))
+        progress.reached = descent.reached(descent.goal.coldest, asked=descent.goal.coldest)
 
     def make_ready(self) -> None:
         """Have the coordinator ready: while a clock runs, that would miss deadlines."""

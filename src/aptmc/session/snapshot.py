@@ -19,6 +19,7 @@ from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS
 from aptmc.problem.chain_state import OWN
 from aptmc.record.record import NOBODY, Record, without_rows
+from aptmc.session.descent import Reached
 from aptmc.session.flight import Flight, empty_flight
 from aptmc.session.session import Session
 from aptmc.session.units import Units
@@ -64,6 +65,7 @@ def snapshot(session: Session) -> Snapshot:
         "has_states": progress.has_states,
         "ahead": None if progress.units is None else progress.units.ahead,
         "statistics": list(session.kernel.statistics),
+        "reached": None if progress.reached is None else progress.reached.notes(),
     }
     arrays: Arrays = {f"machine/{name}": getattr(session.machine, name) for name in MACHINE}
     arrays |= {f"record/{name}": getattr(session.record, name) for name in RECORD}
@@ -101,6 +103,7 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
     progress.exchange_seconds = float(notes["exchange_seconds"])
     progress.has_states = bool(notes["has_states"])
     progress.first_states = arrays.get("first_states")
+    progress.reached = reached_in(notes)
     progress.early.recall(arrays, session.seed)
     progress.descended = {
         name.removeprefix("descent/"): part
@@ -126,6 +129,11 @@ def starts_in(arrays: Arrays) -> list[FloatTable] | None:
 def statistics_in(notes: dict[str, Any]) -> tuple[str, ...]:
     """The names of what the kernel of a stored session counted."""
     return tuple(notes.get("statistics", BEFORE_NAMES))
+
+
+def reached_in(notes: dict[str, Any]) -> Reached | None:
+    """How far a stored session came; None for powers, and in stores of before it was kept."""
+    return Reached.from_notes(notes.get("reached"))
 
 
 def with_own_places(saved: Snapshot, statistics: tuple[str, ...]) -> Snapshot:

@@ -9,9 +9,9 @@ import numpy as np
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import StopReason
 from aptmc.ladder import Ladder
+from aptmc.session.descent import Reached
 from aptmc.settings import Settings
 from aptmc.store import Draws
-from aptmc.warmup.reached import Reached
 
 
 class Round(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
@@ -16,7 +17,7 @@ from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
 from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.build import build_session
-from aptmc.session.descent import Affordable, Descent, DownTo, Goal, share_within
+from aptmc.session.descent import Affordable, Descent, DownTo, Goal, Reached
 from aptmc.session.first_states import descent_for
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.settings import Settings
@@ -24,7 +25,6 @@ from aptmc.store import Draws, MemoryStore
 from aptmc.warmup.found import Found
 from aptmc.warmup.guess import ROUNDS, SHARE
 from aptmc.warmup.outcome import Round, WarmUp
-from aptmc.warmup.reached import Reached
 from aptmc.warmup.round_draws import RoundDraws, later_by, settled_or_held, some
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
@@ -137,22 +137,21 @@ class Tuner:
         if not descent.stages:
             raise InputError(descent.out_of_reach())
         if isinstance(descent.goal, Affordable):
+            # All simulations of the prior may lie within what was asked for.
             coldest = descent.goal.chosen(descent.stages, usage.elapsed)
+            coldest = max(coldest, descent.goal.coldest)
         elif coldest > descent.goal.coldest:
             raise InputError(descent.out_of_reach())
         self.descent, self.descended = None, {}
         self.searched = usage.elapsed
-        self.found.learn_from_descent(descent.stages, coldest)
+        wish = self.to_find.ladder
+        asked = descent.goal.coldest if wish is None else wish.coldest
+        draws = None if wish is None else wish.effective_draws
+        reached = descent.reached(coldest, asked=asked, effective_draws=draws)
+        found = self.found
+        found.learn_from_descent(descent.stages, coldest, is_wide=reached.is_wide)
+        self.reached = reached.at(found.levels[0])._replace(by_rejection=found.renews)
         self.remembered = [(stage.level, stage.rows) for stage in reversed(descent.stages)]
-        share = share_within(descent.stages, coldest)
-        self.reached = Reached(
-            None if self.to_find.ladder is None else self.to_find.ladder.coldest,
-            self.found.levels[0],
-            share,
-            descent.simulations,
-            descent.given_up,
-            usage.elapsed,
-        )
         return None
 
     def goal(self, left: float) -> Goal:
@@ -163,7 +162,10 @@ class Tuner:
             return DownTo(self.settings.ladder.levels, most, processors)
         length = self.to_find.length
         most_time = DESCENT * left if length is None else DESCENT_OF_WARMUP * length
-        return Affordable(left, most_time, most, processors, wish.effective_draws, wish.coldest)
+        top = math.inf if wish.hottest is None else wish.hottest
+        return Affordable(
+            left, most_time, most, processors, wish.effective_draws, wish.coldest, top
+        )
 
     def planned(self, left: float) -> tuple[float, float]:
         """How long the warm-up is to be, and what follows.
@@ -183,7 +185,7 @@ class Tuner:
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""
         own = {name: getattr(self, name) for name in REMEMBERED}
-        own["reached"] = None if self.reached is None else list(self.reached)
+        own["reached"] = None if self.reached is None else self.reached.notes()
         own["descended"] = self.descended if self.descent is None else self.descent.memory()
         return own | self.found.memory()
 
@@ -194,8 +196,7 @@ class Tuner:
         for name in REMEMBERED:
             setattr(self, name, memory[name])
         self.descended = memory.get("descended", {})
-        reached = memory.get("reached")
-        self.reached = None if reached is None else Reached(*reached)
+        self.reached = Reached.from_notes(memory.get("reached"))
         self.found.recall(memory)
 
     @property
@@ -205,7 +206,9 @@ class Tuner:
 
     @property
     def count(self) -> int:
-        """How many rounds there are."""
+        """How many rounds there are: none, if all is known."""
+        if self.found.renews:
+            return 0
         return ROUNDS_AFTER_DESCENT if self.problem.needs_search else ROUNDS
 
     def so_far(self) -> WarmUp:
@@ -303,6 +306,8 @@ class Tuner:
         if wanted is not None and min(map(len, rows)) >= FEWEST_DRAWS:
             drawn = RoundDraws(found.levels, rows, by_rung[0], usage.elapsed, sampling)
             found.move_to(found.approach.respaced(wanted, drawn, rates))
+            if self.reached is not None:
+                self.reached = self.reached.at(found.levels[0])
         return [later_by(draws, spent) for draws in by_rung[0]]
 
 
