@@ -15,7 +15,7 @@ from aptmc.checks import numbers, whole_number
 from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
-from aptmc.problem.chain_state import value_column
+from aptmc.problem.chain_state import state_width, value_column
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.simulator import (
     PlainSimulator,
@@ -27,6 +27,7 @@ from aptmc.problem.weights import tolerance_log_weight
 from aptmc.targets import INTERPRETED, Target, target_of
 
 START_SIMULATIONS = 1_000_000
+KEPT_BY_DEFAULT = 50  # numbers of a simulation, at most
 
 
 @final
@@ -39,7 +40,8 @@ class Abc(Problem):
     :param observed: the data
     :param distance: distance(simulated, observed) gives a number; see `aptmc.distance`
     :param summary: summary(data) is applied to simulations and data before they are compared
-    :param keep_simulated: keep the simulated data (or their summary) of each state
+    :param keep_simulated: keep the simulated data (or their summary) of each state, which
+        `run.adjusted()` needs; "auto": if they are at most 50 numbers
     :param on_error: "raise" stops the run with an error that names parameters, rung and key when a
         simulation raises or gives NaN, a negative distance or data of the wrong length; "reject"
         counts it as a miss, and `run.failures` says how many there were
@@ -70,7 +72,7 @@ class Abc(Problem):
         distance: Callable[..., Any],
         *,
         summary: Callable[..., Any] | None = None,
-        keep_simulated: bool = False,
+        keep_simulated: bool | Literal["auto"] = "auto",
         on_error: Literal["raise", "reject"] = "raise",
         start_simulations: int = START_SIMULATIONS,
     ) -> None:
@@ -89,7 +91,7 @@ class Abc(Problem):
             prior,
             "simulate",
             functions,
-            kept_numbers=target.size if keep_simulated else 0,
+            kept_numbers=_kept_numbers(keep_simulated, target.size),
             on_error=on_error,
             start_simulations=start_simulations,
         )
@@ -163,6 +165,14 @@ class Abc(Problem):
         """The prior, which is the target at an infinite tolerance."""
         return self.prior
 
+    @property
+    @override
+    def kept_data(self) -> Floats | None:
+        """The data, or their summary, one number after the other; None if none are kept."""
+        observed = self.simulator.observed
+        is_kept = observed is not None and self.width > state_width(self.dimension)
+        return observed.ravel() if observed is not None and is_kept else None
+
     @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any tolerances will do; an infinite one is the prior."""
@@ -208,6 +218,17 @@ class Abc(Problem):
                 f"the distance of a simulation is {distance}, must be 0 or more,",
                 self.describe(row),
             )
+
+
+def _kept_numbers(keep_simulated: object, size: int) -> int:
+    if isinstance(keep_simulated, bool):
+        return size if keep_simulated else 0
+    if not isinstance(keep_simulated, str) or keep_simulated != "auto":
+        raise InputError(
+            f'keep_simulated must be True, False or "auto", got {keep_simulated!r}: "auto" keeps '
+            f"simulations of at most {KEPT_BY_DEFAULT} numbers"
+        )
+    return size if size <= KEPT_BY_DEFAULT else 0
 
 
 def _summarised(summary: Callable[..., Any], data: npt.NDArray[np.float64]) -> Floats:

@@ -39,6 +39,7 @@ class Problem(ABC):
     needs_search = False  # whether first states are found by moves, not by `start`
     start_simulations = 0  # how many that search may take
     reference_level: float | None = None  # at which a rung is nothing but the reference
+    notes: tuple[str, ...] = ()  # what users should know about how it was made from what they gave
 
     def __init__(
         self,
@@ -97,6 +98,11 @@ class Problem(ABC):
     @abstractmethod
     def reference(self) -> Reference | None:
         """The distribution at the far end of the ladder that one can draw from, if there is any."""
+
+    @property
+    def kept_data(self) -> Floats | None:
+        """The data that the simulation in each state is compared with, if it is kept there."""
+        return None
 
     @final
     def constrain(self, theta: npt.ArrayLike) -> npt.NDArray[np.float64]:
