@@ -238,7 +238,8 @@ class Run:
 
         Printed, it also says which settings were found or given, and what could be better.
         """
-        return replace(self._table, notes=(describe(self), *map(str, self.advice)))
+        said = (describe(self), *self.settings.problem.notes)
+        return replace(self._table, notes=(*said, *map(str, self.advice)))
 
     @property
     def advice(self) -> list[Advice]:
