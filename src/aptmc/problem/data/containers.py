@@ -42,6 +42,8 @@ def is_several(value: object) -> bool:
     """Whether it is a list of data sets that do not fit into one array."""
     if not isinstance(value, list | tuple) or len(value) == 0:
         return False
+    if isinstance(value[0], int | float | np.generic):  # numbers, which may be very many
+        return False
     if any(has_names(one) for one in value):
         return True
     if not all(isinstance(one, list | tuple | np.ndarray) for one in value):
