@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit, logit
 
 import aptmc
 from aptmc.diagnostics import adjust
@@ -133,7 +134,10 @@ def test_adjusted_draws_stay_in_the_support_of_the_prior() -> None:
 
     rows = np.concatenate([draws.state for draws in run.chains()])
     kept = rows[:, state_width(problem.dimension) :]
-    plain = adjust(rows[:, :2], kept, problem.kept_data, np.concatenate(adjusted.weights))
+    weights = np.concatenate(adjusted.weights)
+    by_hand = expit(adjust(logit(rows[:, 1:2]), kept, problem.kept_data, weights))
+    np.testing.assert_allclose(values["level"], by_hand[:, 0])
+    plain = adjust(rows[:, :2], kept, problem.kept_data, weights)
     assert (plain[:, 0] < 0.0).any()
     assert (plain[:, 1] > 1.0).any()
 

@@ -195,11 +195,13 @@ def test_plain_functions_take_what_was_given_and_compiled_ones_arrays() -> None:
     }
     distances(aptmc.Abc(lambda theta, rng: observed, PRIOR, observed, note("whole")), 1)
     assert seen["whole"][:2] == (dict, dict)
-    for name, expected in {"list": 21.0, "number": 11.0, "table": 31.0, "series": 31.0}.items():
+    observed["grid"] = np.ones((2, 2))
+    shown = {"list": 21.0, "number": 11.0, "table": 31.0, "series": 31.0, "grid": 42.0}
+    for name, expected in shown.items():
         by_name = aptmc.Abc(lambda theta, rng: observed, PRIOR, observed, {name: compiled})
         assert distances(by_name, 1).tolist() == [expected]
     whole = aptmc.Abc(lambda theta, rng: observed, PRIOR, observed, compiled)
-    assert distances(whole, 1).tolist() == [91.0]
+    assert distances(whole, 1).tolist() == [131.0]
 
 
 def test_a_summary_takes_data_and_simulations_as_they_are_given() -> None:
@@ -233,6 +235,17 @@ def test_functions_that_change_what_they_are_given_do_no_harm() -> None:
 
     clean = in_parts(lambda mine, yours: np.abs(mine["early"] - yours["early"]).max())
     np.testing.assert_array_equal(distances(in_parts(vandal)), distances(clean))
+
+    @njit
+    def compiled_vandal(simulated, observed):
+        away = np.abs(simulated - observed).max()
+        simulated[:], observed[:] = 1e9, -1e9
+        return away
+
+    one, other = in_parts(compiled_vandal), in_parts(SUPREMUM)
+    np.testing.assert_array_equal(distances(one), distances(other))
+    states = [sample(problem, budget=200).chains()[0].state for problem in (one, other)]
+    np.testing.assert_array_equal(*states)
 
 
 # --- what is said ---------------------------------------------------------------------------------
