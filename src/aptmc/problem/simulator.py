@@ -38,6 +38,11 @@ class PlainSimulator:
     summary: Callable[..., Any] | None
     counts_work: bool = False
 
+    @property
+    def target(self) -> Floats | None:
+        """All numbers that simulations are compared with, if any are."""
+        return None if self.observed is None else self.observed.ravel()
+
     @classmethod
     def early(cls, simulated_distance: Callable[..., Any], *, counts_work: bool) -> PlainSimulator:
         """A simulator that gives its own distance."""
@@ -53,11 +58,11 @@ class PlainSimulator:
             result = call_checked("simulated_distance", self.simulate, theta, rng, tolerance)
             if self.counts_work:
                 result, work = _distance_and_work(result)
-            row[value_column(dimension)] = _number("simulated_distance", result)
+            row[value_column(dimension)] = number_from("simulated_distance", result)
             return work
-        simulated = _floats("simulate", call_checked("simulate", self.simulate, theta, rng))
+        simulated = floats_from("simulate", call_checked("simulate", self.simulate, theta, rng))
         if self.summary is not None:
-            simulated = _floats("summary", call_checked("summary", self.summary, simulated))
+            simulated = floats_from("summary", call_checked("summary", self.summary, simulated))
         simulated = np.atleast_1d(simulated)
         assert self.observed is not None
         if simulated.shape != self.observed.shape:
@@ -69,7 +74,7 @@ class PlainSimulator:
             row[kept:] = simulated.ravel()
         # A copy of the data, so that a function which changes its argument does no harm.
         away = call_checked("distance", self.distance, simulated, self.observed.copy())
-        row[value_column(dimension)] = _number("distance", away)
+        row[value_column(dimension)] = number_from("distance", away)
         return work
 
 
@@ -151,18 +156,20 @@ def call_checked(name: str, function: Callable[..., Any], *arguments: Any) -> An
 def _array(value: Any) -> npt.NDArray[Any]:
     try:
         return np.asarray(value)
-    except ValueError:  # ragged
+    except (TypeError, ValueError):  # ragged, or of many arrays
         return np.empty(0, dtype=object)
 
 
-def _floats(name: str, value: Any) -> npt.NDArray[np.float64]:
+def floats_from(name: str, value: Any) -> npt.NDArray[np.float64]:
+    """What a function of the user's returned, as an array of numbers."""
     array = _array(value)
     if array.dtype.kind not in "iufb":
         raise SimulationFailed(f"{name} returned {value!r}, must be an array of numbers,")
     return array.astype(np.float64, copy=False)
 
 
-def _number(name: str, value: Any) -> float:
+def number_from(name: str, value: Any) -> float:
+    """What a function of the user's returned, as a number."""
     number = _array(value)
     if number.ndim != 0 or number.dtype.kind not in "iufb":
         raise SimulationFailed(f"{name} returned {value!r}, must be a single number,")
@@ -172,7 +179,7 @@ def _number(name: str, value: Any) -> float:
 def _distance_and_work(value: Any) -> tuple[Any, float]:
     try:
         distance, work = value
-        work = _number("simulated_distance", work)
+        work = number_from("simulated_distance", work)
     except (TypeError, ValueError, SimulationFailed):
         work = math.nan
     if not 0.0 <= work < math.inf:

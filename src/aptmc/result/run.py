@@ -26,6 +26,7 @@ from aptmc.keys import Key
 from aptmc.problem.chain_state import ACCEPTED, HOLD_TIME, OWN, WORK
 from aptmc.record.event_log import Events
 from aptmc.record.record import Record
+from aptmc.result.adjusted import Adjusted, adjusted
 from aptmc.result.advice import advise, describe, vital_signs
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
 from aptmc.result.one_advice import Advice
@@ -266,7 +267,8 @@ class Run:
         advice = self.advice
         far = () if self.reached is None else (str(self.reached),)
         above = (*far, *(str(one) for one in advice if one.serious))
-        notes = (describe(self), *(str(one) for one in advice if not one.serious))
+        said = (describe(self), *self.settings.problem.notes)
+        notes = (*said, *(str(one) for one in advice if not one.serious))
         return replace(self._table, notes=notes, above=above)
 
     @property
@@ -287,6 +289,17 @@ class Run:
         (keep="all"). What is left out of the log likelihood is left out of the evidence.
         """
         return run_evidence(self)
+
+    def adjusted(self, *, ridge: float = 0.0, heteroscedastic: bool = False) -> Adjusted:
+        """Likelihood-free draws, moved by regression to where their simulations meet the data.
+
+        Linear regression with weights by distance; adjusted draws stay in the prior's support.
+        Needs the simulations of the draws, which `Abc` keeps if they are few numbers.
+
+        :param ridge: a penalty on slopes, for many or redundant numbers: 0.01 is little, 1 is much
+        :param heteroscedastic: correct how far the draws spread, too
+        """
+        return adjusted(self, ridge=ridge, heteroscedastic=heteroscedastic)
 
     @cached_property
     def draws(self) -> xarray.DataTree:

@@ -74,6 +74,8 @@ def check_same(problem: Problem, store: DiskStore, *, force: bool) -> None:
     found = differences(problem, store.description["problem"])
     if problem.width != store.width:
         found.append(f"a state has {problem.width} numbers, had {store.width}")
+        if problem.kept_data is not None and problem.width - problem.kept_data.size == store.width:
+            found[-1] += " without simulations (keep_simulated=False)"
     elif force:
         return
     if found:
