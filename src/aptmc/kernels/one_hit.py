@@ -132,17 +132,17 @@ class OneHit(Proposing):
             if not accepts(log_ratio, rng.random()):
                 return False
 
-            rival = here
+            if cap == 1.0:
+                # Nothing depends on the rival's simulation.
+                return simulate(there, rng, level, info)
+            rival = here.copy()
             rounds = 0
             while rounds < cap:
                 rounds += 1
                 if simulate(there, rng, level, info):
                     return True
-                # Under a cap of 1 nothing depends on the rival's simulation.
-                if cap == 1.0 or info[STATUS] != 0.0:
+                if info[STATUS] != 0.0:
                     return False
-                if rounds == 1:
-                    rival = here.copy()
                 if simulate(rival, rng, level, info):
                     copy_into(here, rival)
                     return False
