@@ -151,9 +151,9 @@ def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
     def move(
         level: float, tuning: Floats, state: Floats, rng: Any, outcome: Floats, info: Floats
     ) -> None:
-        there = np.empty_like(state)
+        there = np.empty(state.size)
         copy_into(outcome, state)
-        info[:] = 0.0
+        info.fill(0.0)
         # Whoever has no state yet looks for one, which need not be exact.
         is_lost = math.isnan(state[0])
         for _ in range(int(tuning[STEPS])):

@@ -112,7 +112,10 @@ def compiled_simulation(
                 row[value] = np.nan
                 return 1.0
             if row.size > kept:
-                row[kept:] = simulated.ravel()
+                # As `row[kept:] = ...`, which would bring along what numba has to say of shapes.
+                numbers = simulated.ravel()
+                for place in range(numbers.size):
+                    row[kept + place] = numbers[place]
             row[value] = distance(simulated, observed)
             return 1.0
 
