@@ -77,7 +77,7 @@ def test_without_a_wanted_tolerance_the_budget_decides():
 
 
 def test_a_density_without_prior_gets_a_ladder_too():
-    run = aptmc.sample(DENSITY, budget=40_000, on=ON, seed=1)
+    run = aptmc.sample(DENSITY, budget=40_000, on=ON, seed=3)
     assert run.settings.ladder.levels[-1] > 0.0
     assert (abs(run.swap_rates.neighbours - 0.4) < 0.15).all()
 
