@@ -85,7 +85,7 @@ def workforce_and_order():
     """A workforce without workers, and something to do."""
     session, _ = make_session(aptmc.Anytime(every="1 ms"), 1)
     session.begin()
-    wire = Wire(session.seed, session.problem.width, session.tuning.shape[1])
+    wire = Wire(session.seed, session.problem.width)
     payload = pack((session.problem, session.kernel), wire)
     with closing(LocalWorkforce(payload, wire, session.problem)) as workforce:
         yield workforce, session.order(session.take_next(0))
