@@ -52,12 +52,17 @@ class Watch:
         keep = session.store
 
         def overheard(record: Record, log: EventLog) -> None:
-            sketch.listen(record)
+            sketch.listen(record, self._counted_from())
             sketch.turn_the_page()
             keep(record, log)
 
         self._session = replace(session, store=overheard)
         return self._session
+
+    def _counted_from(self) -> float:
+        """When the session is settled; long ago, if it does not have to be."""
+        settled = 0.0 if self._session is None else float(self._session.machine.settles_until[0])
+        return settled or -math.inf
 
     def begin(self) -> None:
         """Show that something is going on, and listen to what that is."""
@@ -93,7 +98,7 @@ class Watch:
         """Have the view show the run as it is now."""
         # To empty the record would have the store write, which can take longer than a look.
         if self._session is not None and self._sketch is not None:
-            self._sketch.listen(self._session.record)
+            self._sketch.listen(self._session.record, self._counted_from())
         self.view.show(self.live(processors))
 
     def live(self, processors: RunningProcessors) -> LiveState:

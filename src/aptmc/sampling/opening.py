@@ -54,7 +54,7 @@ def open(store: PathLike, problem: Problem | None = None, *, salvage: bool = Fal
     ...     seed=1,
     ... )
     >>> aptmc.open(store)
-    <aptmc.Run: 51 draws on rung 0; the budget was spent>
+    <aptmc.Run: 45 draws on rung 0; the budget was spent>
     """
     disk, checkpoint = DiskStore.read(Path(store), salvage=salvage)
     run = stored_run(disk, checkpoint)
