@@ -274,6 +274,12 @@ def test_what_is_converted_is_said_once_by_problem_summary_and_store(tmp_path) -
         assert words.count(note) == 1
 
 
+@pytest.mark.parametrize("scale", [None, "sd"])
+def test_a_distance_of_all_numbers_is_said_to_be_one(scale) -> None:
+    problem = in_parts(p_norm(2, scale=scale))
+    assert "distance compares all 3 numbers, one after the other" in problem.notes
+
+
 def test_arrays_are_neither_converted_nor_tried() -> None:
     calls = []
 
@@ -325,6 +331,33 @@ def test_problems_travel_to_workers(kind: str) -> None:
     wire = Wire(1, problem.width, tuning_length=5)
     there = load(pack((problem, kernel), wire))[0].problem
     np.testing.assert_array_equal(distances(there), distances(problem))
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_ready_made_distances_are_compiled_once_and_not_by_every_worker(named: bool) -> None:
+    distance = p_norm(2, weights=[1.0, 2.0, 3.0 + named])  # of which nobody else knows
+    pack_up = (lambda y: {"x": y}) if named else np.asarray
+    problem = aptmc.Abc(
+        lambda theta, rng: pack_up(theta[0] + rng.standard_normal(3)),
+        PRIOR,
+        pack_up(OBSERVED),
+        {"x": distance} if named else distance,
+    )
+    if not named:  # a simulator of data with names has been tried
+        assert distance.signatures == []
+    problem.simulation(problem.target)  # as the process does that workers are copies of
+    before = list(distance.signatures)
+    assert len(before) == 1
+    distances(problem)
+    assert distance.signatures == before  # it was compiled for what it is given
+    wire = Wire(1, problem.width, tuning_length=5)
+    sent = pack((problem, aptmc.OneHit(1.0)), wire)
+    assert b"_weighted_p_norm" in sent  # made again there, from what is cached on disk
+    assert b"custom_rebuild" not in sent  # numba's own way, which compiles anew
+    supremum = aptmc.Abc(PLAIN, PRIOR, OBSERVED, aptmc.distance.log_supremum())
+    sent = pack((supremum, aptmc.OneHit(1.0)), wire)
+    assert b"log_supremum" in sent
+    assert b"custom_rebuild" not in sent
 
 
 def test_pandas_is_not_imported_for_those_who_do_not_use_it() -> None:

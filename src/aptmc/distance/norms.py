@@ -13,7 +13,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from aptmc.checks import numbers
-from aptmc.compiled import Floats, compiled
+from aptmc.compiled import Floats, compiled, made_by
 from aptmc.errors import InputError
 from aptmc.problem.data.unscaled import At, Scale, Unscaled
 
@@ -195,9 +195,11 @@ def _weighted_p_norm(order: float, shape: tuple[int, ...], content: bytes) -> Di
 
     # On disk every new set of weights would leave a file behind.
     cache = weights.size == 0
-    return cast(Distance, numba.njit(cache=cache, nogil=True, error_model="numpy")(distance))
+    ready: Distance = numba.njit(cache=cache, nogil=True, error_model="numpy")(distance)
+    return made_by(_weighted_p_norm, order, shape, content)(ready)
 
 
+@made_by(log_supremum)
 @_for_any_array
 def _log_supremum(simulated: Any, observed: Any) -> float:
     _check_shapes(simulated, observed)

@@ -200,6 +200,8 @@ class Abc(Problem):
                     f"called from Python. numba says: {compiler_words(error)}"
                 ) from error
 
+        simulator.make_ready()
+
         def simulate_into(row: Floats, rng: np.random.Generator, tolerance: float) -> float:
             try:
                 return simulator.simulate_into(row, rng, tolerance, self.dimension)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 from numba.core.errors import NumbaError
 
-from aptmc.compiled import Floats, Generator, compiler_words
+from aptmc.compiled import Floats, Generator, compiler_words, is_compiled
 from aptmc.problem.chain_state import state_width, value_column
 
 
@@ -47,6 +49,11 @@ class PlainSimulator:
     def early(cls, simulated_distance: Callable[..., Any], *, counts_work: bool) -> PlainSimulator:
         """A simulator that gives its own distance."""
         return cls(simulated_distance, None, None, None, counts_work)
+
+    def make_ready(self) -> None:
+        """Compile what is compiled."""
+        if self.observed is not None:
+            compile_for(self.distance, self.observed, self.observed)
 
     def simulate_into(
         self, row: Floats, rng: np.random.Generator, tolerance: float, dimension: int
@@ -141,6 +148,16 @@ def _as_it_is() -> Callable[..., Any]:
     from numba import njit
 
     return njit(lambda data: data)  # type: ignore[no-any-return]
+
+
+def compile_for(function: Any, *examples: Any) -> None:
+    """Compile a compiled function for such arguments now, and not when it is first called.
+
+    Workers are copies of a process that has done so; each on its own would take seconds for it.
+    """
+    if is_compiled(function):
+        with suppress(Exception):  # what cannot be compiled is reported by whoever calls it
+            function.compile(tuple(numba.typeof(example) for example in examples))
 
 
 def call_checked(name: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -13,7 +13,7 @@ from aptmc.errors import InputError
 from aptmc.problem.base import check_function
 from aptmc.problem.data.layout import Branch, Part, path
 from aptmc.problem.data.unscaled import Unscaled
-from aptmc.problem.simulator import call_checked, number_from
+from aptmc.problem.simulator import call_checked, compile_for, number_from
 
 
 @final
@@ -54,6 +54,16 @@ def distance_of(distance: Any, part: Part, flat: Floats, simulated: Any) -> floa
         return number_from(name, call_checked(name, distance, ours, theirs))
     ours = part.as_given(flat.copy(), simulated)
     return number_from(name, call_checked(name, distance, ours, part.observed_as_given))
+
+
+def make_ready(distance: Any, part: Part) -> None:
+    """Compile distances for the parts that they are given."""
+    if isinstance(distance, ByPart) and isinstance(part, Branch):
+        for name, one in distance.distances.items():
+            make_ready(one, part.parts[name])
+        return
+    observed = part.as_array(part.flat.copy())
+    compile_for(distance, observed, observed)
 
 
 def checked(distance: Any, part: Part) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from aptmc.compiled import Floats
 from aptmc.problem.chain_state import state_width, value_column
-from aptmc.problem.data.by_part import distance_of
+from aptmc.problem.data.by_part import distance_of, make_ready
 from aptmc.problem.data.layout import Part
 from aptmc.problem.simulator import call_checked, floats_from
 
@@ -30,6 +30,10 @@ class NamedSimulator:
     def target(self) -> Floats:
         """All numbers that simulations are compared with."""
         return self.observed.flat
+
+    def make_ready(self) -> None:
+        """Compile what is compiled."""
+        make_ready(self.distance, self.observed)
 
     def simulated(self, theta: Floats, rng: np.random.Generator) -> Any:
         """What is compared with the data."""

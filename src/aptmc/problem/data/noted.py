@@ -12,6 +12,7 @@ from aptmc.problem.data.by_part import left_out
 from aptmc.problem.data.containers import called, kind_of
 from aptmc.problem.data.layout import Branch, Leaf, Part, path
 from aptmc.problem.data.named_simulator import NamedSimulator
+from aptmc.problem.data.unscaled import Unscaled
 
 MOST_SCALES = 6  # of a part that are listed
 
@@ -21,7 +22,8 @@ def conversions(simulator: NamedSimulator, simulated: Any) -> list[str]:
     part = simulator.observed
     _ = part.numbers_in(simulated)
     notes = [] if isinstance(part, Leaf) else [f"the data have the parts {in_words(part)}"]
-    if is_compiled(simulator.distance) and isinstance(part, Branch):
+    takes_numbers = is_compiled(simulator.distance) or isinstance(simulator.distance, Unscaled)
+    if takes_numbers and isinstance(part, Branch):
         notes.append(f"distance compares all {part.size} numbers, one after the other")
     notes += _matched(part, simulated)
     notes += [f"there is no distance for {name!r}, which is not compared" for name in
