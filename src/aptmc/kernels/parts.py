@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from aptmc.compiled import Floats, Generator, compiled, copy_numbers
+from aptmc.compiled import Floats, Generator, compiled, copy_numbers, inlined
 from aptmc.errors import InputError
 from aptmc.problem.base import Problem
 from aptmc.problem.chain_state import (
@@ -177,6 +177,6 @@ def renew_nothing(level: float, rng: Generator, row: Floats, info: Floats) -> bo
     return False
 
 
-@compiled
+@inlined
 def _copied(target: Floats, source: Floats) -> None:
     copy_numbers(source, target)
