@@ -35,6 +35,8 @@ class Learned:
         """The same, corrected by what a round has seen of each rung."""
         covariances, scales = self.covariances.copy(), self.scales.copy()
         acceptance, dimension = seen.acceptance, covariances.shape[-1]
+        if seen.step_sizes is not None:
+            scales = scales * seen.step_sizes
         for rung, draws in enumerate(seen.states):
             if len(draws) < FEWEST_DRAWS:
                 continue

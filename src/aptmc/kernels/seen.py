@@ -22,6 +22,7 @@ class Seen(NamedTuple):
     accepted: Floats  # how many of them were accepted
     statistics: Mapping[str, Floats]  # the kernel's own, by name, added up
     reference_level: float | None = None  # where a step is a draw from the reference, if anywhere
+    step_sizes: Floats | None = None  # that led farthest in a descent, in standard deviations
 
     @property
     def acceptance(self) -> Floats:

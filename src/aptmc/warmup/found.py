@@ -13,7 +13,7 @@ from aptmc.errors import InputError
 from aptmc.kernels import Kernel, Seen
 from aptmc.kernels.base import STEPS
 from aptmc.problem.chain_state import ACCEPTED, value_column
-from aptmc.session.descent import Stage, rows_within
+from aptmc.session.descent import Stage, rows_within, step_size_at
 from aptmc.session.session import Session, Usage
 from aptmc.settings import Settings
 from aptmc.warmup.approach import nearest, scale_of
@@ -118,6 +118,7 @@ class Found:
                 accepted=nothing,
                 statistics=dict.fromkeys(self.kernel.statistics, nothing),
                 reference_level=self.problem.reference_level,
+                step_sizes=np.array([step_size_at(stages, level) for level in self.levels]),
             )
         )
 

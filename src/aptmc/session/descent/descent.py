@@ -19,8 +19,8 @@ from aptmc.problem.chain_state import ACCEPTED, value_column
 from aptmc.session.descent.errand import Errand
 from aptmc.session.descent.goal import Goal
 from aptmc.session.descent.population import Population
-from aptmc.session.descent.reached import Reached
 from aptmc.session.descent.stages import Stage
+from aptmc.session.descent.step_sizes import VARIANCES, StepSizes
 from aptmc.session.orders import Order, Outcome
 
 KEPT = 0.5  # of the particles, from one stage to the next
@@ -62,7 +62,7 @@ class Descent(Errand):
         self._counted = kernel.places.get("simulations")
         self._rng = Key(seed, 0, 0, WARMUP).generator()
         self._number = 0
-        self._in_flight: dict[Key, int] = {}  # to the particle
+        self._in_flight: dict[Key, tuple[int, int]] = {}  # to the particle and the size of steps
         # Draws from the prior.
         self.level = goal.hottest if problem.can_stop_early else math.inf
         self._found: list[Floats] = []
@@ -73,12 +73,15 @@ class Descent(Errand):
         self.population: Population | None = None
         self.stages: list[Stage] = []
         self.simulations, self.given_up, self.elapsed = 0.0, 0, 0.0
+        self._effort = 0.0
         self._log_mass = 0.0
-        self._wanted = 0  # hits before the next stage
-        self._steps = self._accepted = self._stage_simulations = self._stage_seconds = 0.0
+        self._wanted = 0  # hits before the next stage, or more of those that do not lead far
+        self._steps = self._accepted = self._moved = 0.0
+        self._stage_simulations = self._stage_seconds = 0.0
         self._seconds_per_step = 0.0
-        self._hit_rate = 0.5
-        self._row = self._tuning_for(None)
+        self._hit_rate = 0.5  # of draws from the prior
+        self._sizes = StepSizes(self._rng)
+        self._rows = [self._tuning_for(None)]
         self._over = False
 
     @property
@@ -91,69 +94,56 @@ class Descent(Errand):
         """The smallest tolerance that a population stands on."""
         return self.stages[-1].level if self.stages else math.inf
 
-    def reached(
-        self, level: float, *, asked: float | None, effective_draws: float | None = None
-    ) -> Reached:
-        """What it has found out about a tolerance on which a run is to stand."""
-        return Reached.by(
-            self.stages,
-            level,
-            asked=asked,
-            simulations=self.simulations,
-            given_up=self.given_up,
-            elapsed=self.elapsed,
-            effective_draws=effective_draws,
-        )
-
     # --- orders -------------------------------------------------------------------------------
 
     @override
     def next_order(self) -> Order:
         key = Key(self.seed, 0, self._number, START)
         self._number += 1
-        row = self._row.copy()
         if self.population is None:
-            self._in_flight[key] = FRESH
+            particle, size, rate = FRESH, 0, self._hit_rate
             state = np.full(self.problem.width, np.nan)
         else:
-            particle = self.population.choose()
-            self._in_flight[key] = particle
+            particle, size = self.population.choose(), self._sizes.choose()
+            rate = self._sizes.hit_rate(size)
             state = self.population.rows[particle].copy()
-        row[STEPS] = self._steps_of_unit()
+        self._in_flight[key] = particle, size
+        row = self._rows[size].copy()
+        row[STEPS] = self._steps_of_unit(rate)
         return Order(key, 0, self.level, row, state)
 
-    def _steps_of_unit(self) -> float:
+    def _steps_of_unit(self, hit_rate: float) -> float:
         """About as many as it takes to hit, if that does not take long."""
         if self.population is None and self.level == math.inf:
             return 1.0
-        steps = float(min(math.ceil(1.0 / self._hit_rate), MOST_STEPS))
+        steps = float(min(math.ceil(1.0 / hit_rate), MOST_STEPS))
         steps = min(steps, LONGEST_UNIT / max(self._seconds_per_step, TINY))
-        steps = min(steps, self.goal.most_simulations - self.simulations)
+        steps = min(steps, self.goal.most_simulations - self._effort)
         return float(max(steps // 1, 1))
 
     @override
     def report(self, order: Order, outcome: Outcome | None, seconds: float, elapsed: float) -> None:
-        particle = self._in_flight.pop(order.key)
+        particle, size = self._in_flight.pop(order.key)
         self.elapsed = elapsed
-        steps = float(order.tuning[STEPS])
-        counted = steps
+        counted = float(order.tuning[STEPS])
         if outcome is None:
             self.given_up += 1
         elif self._counted is not None:
-            # A step that the prior refuses counts as one, or a descent might never end.
-            counted = max(float(outcome.info[self._counted]), 1.0)
+            counted = float(outcome.info[self._counted])
         self.simulations += counted
+        # A unit that the prior refuses counts as one, or a descent might never end.
+        self._effort += max(counted, 1.0)
         if particle == FRESH:
             self._heard_of_fresh(outcome, counted, seconds)
         else:
-            self._heard_of_move(particle, order, outcome, counted, seconds)
+            self._heard_of_move(particle, size, order, outcome, counted, seconds)
         if self._over:
             return
         if self.population is None:
             self._begin_if_enough(elapsed)
-        elif self._accepted >= self._wanted:
+        elif self._moved >= self._wanted:
             self._end_stage(elapsed)
-        elif self.simulations >= self.goal.most_simulations:
+        elif self._effort >= self.goal.most_simulations:
             self._over = True
         elif self.goal.is_too_late(elapsed):
             self._end_stage(elapsed)
@@ -178,7 +168,7 @@ class Descent(Errand):
             if self.problem.can_stop_early and math.isinf(self.level):
                 self.level = max(float(row[self._value]) for row in self._found)
         self.tell(self._words_of_fresh(), min(len(self._found) / self.size, 1.0) / 10.0)
-        if self.simulations >= self.goal.most_simulations:
+        if self._effort >= self.goal.most_simulations:
             self._over = True
         if self.population is not None and math.isfinite(distance) and distance <= self.level:
             # It was under way when the others went on: it is one of them, all the same.
@@ -207,14 +197,15 @@ class Descent(Errand):
     def _heard_of_move(
         self,
         particle: int,
+        size: int,
         order: Order,
         outcome: Outcome | None,
         counted: float,
         seconds: float,
     ) -> None:
         assert self.population is not None
-        row = None
-        self._steps += float(order.tuning[STEPS])
+        row, hits, steps = None, 0.0, float(order.tuning[STEPS])
+        self._steps += steps
         self._stage_simulations += counted
         self._stage_seconds += seconds
         self._seconds_per_step = self._stage_seconds / self._steps
@@ -223,22 +214,32 @@ class Descent(Errand):
             row = outcome.state if hits > 0.0 else None
             if row is not None:
                 self._note(float(row[self._value]))
-                if row[self._value] <= self.level:
-                    self._accepted += 1.0 if order.level > self.level else hits
+                if not row[self._value] <= self.level:  # which has gone down meanwhile
+                    hits = 0.0
+        self._accepted += hits
+        self._moved += hits * self._sizes.worth(size)
+        self._sizes.heard(size, steps, hits)
         self.population.come_home(particle, row, self.level)
-        self._hit_rate = (self._accepted + 0.5) / (self._steps + 1.0)
 
     def _begin_stage(self) -> None:
         assert self.population is not None
-        self._row = self._tuning_for(self.population.covariance(self.problem.dimension))
-        self._steps = self._accepted = self._stage_simulations = self._stage_seconds = 0.0
+        self._fit_steps()
+        self._sizes.fade()
+        self._steps = self._accepted = self._moved = 0.0
+        self._stage_simulations = self._stage_seconds = 0.0
+
+    def _fit_steps(self) -> None:
+        assert self.population is not None
+        covariance = self.population.covariance(self.problem.dimension)
+        self._rows = [self._tuning_for(variance * covariance) for variance in VARIANCES]
 
     def _end_stage(self, elapsed: float) -> None:
         """The population stands on its level: keep it, and go on down unless that is enough."""
         population = self.population
         assert population is not None
         counted = self._steps, self._accepted, self._stage_simulations, self._stage_seconds
-        self.stages.append(Stage(self.level, self._log_mass, population.rows.copy(), *counted))
+        far = self._sizes.worth(self._sizes.best())
+        self.stages.append(Stage(self.level, self._log_mass, population.rows.copy(), *counted, far))
         if self.level <= self.goal.coldest or (
             self._accepted > 0.0 and self.goal.is_enough(self.stages, elapsed)
         ):
@@ -261,9 +262,9 @@ class Descent(Errand):
         nobody = np.empty((0, self.problem.width))
         population = self.population
         numbers = [
-            self.level, self.size, self.simulations, self.given_up, self._number, self._tries,
-            self._try_seconds, self._log_mass, self._wanted, self._steps, self._accepted,
-            self._stage_simulations, self._stage_seconds,
+            self.level, self.size, self.simulations, self._effort, self.given_up, self._number,
+            self._tries, self._try_seconds, self._log_mass, self._wanted, self._steps,
+            self._accepted, self._moved, self._stage_simulations, self._stage_seconds,
         ]  # fmt: skip
         return {
             "numbers": np.array(numbers, np.float64),
@@ -271,16 +272,16 @@ class Descent(Errand):
             "found": np.array(self._found) if self._found else nobody,
             "population": nobody if population is None else population.rows.copy(),
             "copies": np.empty(0) if population is None else population.is_copy.astype(np.float64),
-            "stages": np.array([stage[:2] + stage[3:] for stage in self.stages]).reshape(-1, 6),
+            "stages": np.array([stage[:2] + stage[3:] for stage in self.stages]).reshape(-1, 7),
             "rows": np.concatenate([nobody, *(stage.rows for stage in self.stages)]),
         }
 
     def recall(self, memory: Mapping[str, npt.NDArray[Any]]) -> None:
         """Go on where another was."""
         (
-            self.level, size, self.simulations, given_up, number, self._tries,
+            self.level, size, self.simulations, self._effort, given_up, number, self._tries,
             self._try_seconds, self._log_mass, wanted, self._steps, self._accepted,
-            self._stage_simulations, self._stage_seconds,
+            self._moved, self._stage_simulations, self._stage_seconds,
         ) = memory["numbers"].tolist()  # fmt: skip
         self.size, self.given_up, self._number = int(size), int(given_up), int(number)
         self._wanted = int(wanted)
@@ -295,8 +296,7 @@ class Descent(Errand):
             self._rng = Key(self.seed, 1, self._number, WARMUP).generator()
             self.population = Population(memory["population"].copy(), sizes, self._value, self._rng)
             self.population.is_copy = memory["copies"] > 0.0
-            self._row = self._tuning_for(self.population.covariance(self.problem.dimension))
-        self._hit_rate = (self._accepted + 0.5) / (self._steps + 1.0)
+            self._fit_steps()
 
     # --- words --------------------------------------------------------------------------------
 

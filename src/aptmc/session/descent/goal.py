@@ -129,7 +129,7 @@ class Affordable(Goal):
     def size(self, seconds: float) -> int:
         """So many that going down takes a small part of what can be simulated in all."""
         simulations = self.time * self.processors / max(seconds, 1e-9)
-        return int(max(min(simulations / 25.0, 200.0), 40.0, 2.0 * self.processors))
+        return int(max(min(simulations / 100.0, 200.0), 32.0, 2.0 * self.processors))
 
     @override
     def is_too_late(self, elapsed: float) -> bool:

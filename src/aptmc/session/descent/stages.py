@@ -21,6 +21,7 @@ class Stage(NamedTuple):
     accepted: float  # and how many of them hit
     simulations: float
     seconds: float  # that they took, of all processors together
+    step_size: float  # that led farthest, in standard deviations of the population
 
     @property
     def seconds_per_hit(self) -> float:
@@ -64,3 +65,9 @@ def share_within(stages: Sequence[Stage], level: float) -> float:
     if known.size == 0 or level > known[-1]:
         return 1.0
     return math.exp(float(np.interp(level, known, masses[1:][::-1])))
+
+
+def step_size_at(stages: Sequence[Stage], level: float) -> float:
+    """The size of steps that led farthest on the coldest stage that was not colder than a level."""
+    fitting = [stage.step_size for stage in stages if stage.level >= level]
+    return fitting[-1] if fitting else stages[0].step_size

@@ -1,0 +1,219 @@
+"""The descent: cheap, without stragglers, and without losing what is slow."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+import aptmc
+from aptmc.backends.virtual.errands import run_errand
+from aptmc.backends.workers.early_moves import EarlyMoves
+from aptmc.errors import StopReason
+from aptmc.models import lotka_volterra
+from aptmc.session.control import Control, FixedProcessors
+from aptmc.session.descent import Affordable, DownTo, carry_out, share_within
+from aptmc.session.descent.population import Population
+from aptmc.session.first_states import descent_for
+from aptmc.session.orders import Mover
+from tests.support.virtual_workforce import SetClock, VirtualWorkforce
+
+LOTKA_VOLTERRA = aptmc.Abc.early(
+    lotka_volterra.simulated_distance, lotka_volterra.prior_uniform(), counts_work=True
+)
+KERNEL = aptmc.OneHit(1.0)
+
+
+def descended(problem, levels, seed=1, kernel=KERNEL, **options):
+    """A descent to the coldest of some levels, made in this process."""
+    ladder = aptmc.Ladder.tolerances(levels)
+    goal = DownTo(ladder.levels, options.pop("simulations", 1e6), **options)
+    descent = descent_for(problem, ladder, kernel, seed, goal)
+    carry_out(descent, Mover(problem, kernel, seed).compute)
+    return descent
+
+
+# --- what it costs --------------------------------------------------------------------------------
+
+
+def test_lotka_volterra_at_its_smallest_tolerance_takes_few_simulations(validation_scale):
+    """The aim is 60,000 in the median; scouts that propose as widely as the prior took a million
+    and did not get there. The hottest rung is the largest tolerance that is ever asked for."""
+    levels = np.geomspace(0.4, 3.0, 12).tolist()
+    seeds = range(20 if validation_scale >= 1.0 else 3)
+    counts = [descended(LOTKA_VOLTERRA, levels, seed).simulations for seed in seeds]
+    assert np.median(counts) <= 20_000
+
+
+def test_a_ladder_that_finds_itself_takes_no_more():
+    run = aptmc.sample(
+        LOTKA_VOLTERRA,
+        budget=2e8,
+        ladder=aptmc.Ladder.auto(coldest=0.4),
+        on=aptmc.VirtualTime(4),
+        warmup=1e8,
+        seed=1,
+        progress=False,
+    )
+    assert run.settings.ladder.levels[0] == 0.4
+    assert run.settings.ladder.levels[-1] < math.inf
+    assert run._warmup.reached.simulations <= 60_000
+
+
+def test_nothing_is_asked_for_above_the_hottest_rung():
+    asked = []
+
+    def simulated_distance(theta, rng, tolerance):
+        asked.append(tolerance)
+        return abs(theta[0] + rng.standard_normal())
+
+    problem = aptmc.Abc.early(simulated_distance, aptmc.Prior(x=stats.uniform(-50, 100)))
+    descended(problem, [0.1, 1.0, 6.0])
+    assert max(asked) == 6.0
+    assert min(asked) == 0.1
+
+
+def test_a_simulator_that_cannot_stop_early_goes_down_from_the_prior():
+    """The hottest rung may be a place that the prior hardly ever finds."""
+
+    def needle(theta, rng):
+        return np.array([theta[0] - 400.0 + rng.random(), theta[1] - 600.0])
+
+    problem = aptmc.Abc(
+        needle,
+        aptmc.Prior(a=stats.uniform(0, 1000), b=stats.uniform(0, 1000)),
+        observed=[0.0, 0.0],
+        distance=lambda mine, yours: abs(mine - yours).sum(),
+    )
+    descent = descended(problem, [1.0, 2.0])  # two of a million draws from the prior
+    assert descent.simulations < 10_000
+    assert share_within(descent.stages, 1.0) == pytest.approx(2e-6, rel=5.0)
+
+
+def test_the_share_of_the_prior_is_measured_on_the_way():
+    @njit
+    def simulated_distance(theta, rng, tolerance):
+        return abs(theta[0])
+
+    problem = aptmc.Abc.early(simulated_distance, aptmc.Prior(x=stats.uniform(-1, 2)))
+    logs = [
+        math.log(share_within(descended(problem, [1e-3, 2.0], seed).stages, 1e-3))
+        for seed in range(8)
+    ]
+    error = np.std(logs, ddof=1) / math.sqrt(len(logs))
+    assert abs(np.mean(logs) - math.log(1e-3)) < 4.0 * error + 0.1
+    assert error < 0.3
+
+
+# --- nobody waits, and nobody is lost -------------------------------------------------------------
+
+
+@njit
+def two_modes(theta, rng):
+    return np.array([theta[0] ** 2 + 0.5 * rng.standard_normal()])
+
+
+@njit
+def gap(simulated, observed):
+    return abs(simulated[0] - observed[0])
+
+
+TWO_MODES = aptmc.Abc(two_modes, aptmc.Prior(x=stats.uniform(-10, 20)), [9.0], gap)
+
+
+def slow_shares(seeds, processors=16):
+    """Of populations that have come down: how much is where simulations take 20 times as long."""
+    kernel, shares, busy = aptmc.OneHit(1.0), [], []
+    for seed in seeds:
+        goal = DownTo((0.5, 100.0), 1e6, processors)
+        descent = descent_for(TWO_MODES, aptmc.Ladder.tolerances([0.5, 100.0]), kernel, seed, goal)
+        mover = Mover(TWO_MODES, kernel, seed)
+
+        def seconds(order, outcome):
+            theta = outcome.state[0] if math.isnan(order.state[0]) else order.state[0]
+            return (20.0 if theta > 0.0 else 1.0) * order.key.generator().exponential()
+
+        session = type("Here", (), {"mover": mover})
+        usage = run_errand(session, descent, 1e9, np.ones(processors), seconds, Control())
+        rows = descent.stages[-1].rows[:, 0]
+        shares.append((rows > 0.0).mean())
+        busy.append(usage.busy.sum() / (usage.elapsed * processors))
+    return np.array(shares), np.array(busy)
+
+
+def test_slow_parameters_are_not_lost_on_the_way():
+    shares, busy = slow_shares(range(12))
+    assert 0.38 < shares.mean() < 0.6
+    assert (busy > 0.9).all()  # what is under way at the end is not counted
+
+
+def test_a_descent_that_forgets_who_is_in_flight_would_lose_them(monkeypatch):
+    """The planted error: whoever is not at home when the tolerance goes down is left behind."""
+    drop = Population.drop
+
+    def forgetful(self, level):
+        self.rows[self._under_way > 0, self._value] = math.inf
+        return drop(self, level)
+
+    monkeypatch.setattr(Population, "drop", forgetful)
+    shares, _ = slow_shares(range(6))
+    assert shares.mean() < 0.3
+
+
+def test_a_simulator_that_never_ends_now_and_then_costs_its_own_processor_for_a_while():
+    """Nothing of a descent counts, so that what is stuck may be given up."""
+    clock = SetClock()
+    problem, kernel = TWO_MODES, aptmc.OneHit(1.0)
+    goal = Affordable(1000.0, 400.0, 1e6, 4, 400.0, wanted=1.0)
+    descent = descent_for(problem, aptmc.Ladder.tolerances([1.0]), kernel, 1, goal)
+
+    def seconds(order):
+        return math.inf if order.key.number % 20 == 7 else 0.05 * order.tuning[0]
+
+    workforce = VirtualWorkforce(clock, Mover(problem, kernel, 1), seconds)
+    for processor in range(4):
+        workforce.hire(processor)
+    control = Control(clock)
+    early = EarlyMoves(workforce, control, FixedProcessors(0.0, np.zeros(4)), 4, 1000.0, 1000.0)
+    early.search(descent)
+    assert descent.has_reached == 1.0
+    assert descent.given_up == len(workforce.given_up) > 10
+    assert all(key.number % 20 == 7 for key in workforce.given_up)
+    assert len(workforce.workers) == 4
+
+
+# --- how far --------------------------------------------------------------------------------------
+
+
+def test_a_longer_budget_goes_further_down():
+    def reached(budget):
+        run = aptmc.sample(TWO_MODES, budget=budget, on=aptmc.VirtualTime(2), seed=1)
+        return run.settings.ladder.levels[0]
+
+    short, long = reached(2_000), reached(50_000)
+    assert long < short / 2
+
+
+def test_a_wanted_tolerance_that_takes_too_long_is_not_waited_for():
+    run = aptmc.sample(
+        TWO_MODES,
+        budget=2_000,
+        ladder=aptmc.Ladder.auto(coldest=1e-7),
+        on=aptmc.VirtualTime(2),
+        seed=1,
+    )
+    assert run.stopped is StopReason.BUDGET_SPENT
+    assert 1e-7 < run.settings.ladder.levels[0] < 5.0
+    assert run._warmup.reached.elapsed <= 0.45 * 2_000
+
+
+@pytest.mark.parametrize("distances", [[3.0, 3.0, 3.0], [1.0, 1.0, 2.0]], ids=["all", "some"])
+def test_equal_distances_do_not_stop_a_population(distances):
+    rows = np.column_stack([np.arange(3.0), distances, np.zeros(3)])
+    population = Population(rows, 3, 1, np.random.default_rng(1))
+    level = population.next_level(0.5, 3.0)
+    assert level == distances[1]
+    assert population.drop(level) == np.mean(np.array(distances) <= level)
