@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 
-import numpy as np
 import pytest
 
 import aptmc
@@ -13,7 +12,16 @@ from aptmc.cli.run_as_json import run_as_json
 from aptmc.errors import StopReason
 from aptmc.result.report import report
 from aptmc.sampling import saved_run
-from aptmc.session.descent import Reached, Stage, share_text
+from aptmc.session.descent import (
+    DownTo,
+    Reached,
+    carry_out,
+    reached_by,
+    share_text,
+    share_within,
+)
+from aptmc.session.first_states import descent_for
+from aptmc.session.orders import Mover
 from aptmc.session.snapshot import snapshot
 from tests.support import seen
 from tests.support.wide_prior import BY_HAND, ON, PROBLEM, sample, share
@@ -93,15 +101,18 @@ def test_a_store_holds_all_of_it_and_what_it_does_not_say_is_not_known(asked) ->
     assert Reached.from_notes(later) == whole
 
 
-def test_the_stages_of_a_descent_say_it() -> None:
-    rows = np.zeros((4, 3))
-    stages = [Stage(level, mass, rows, 8.0, 4.0, 8.0, 8.0) for level, mass in CURVE]
-    made = Reached.by(stages, 0.25, asked=0.1, simulations=70.0, given_up=2, elapsed=3.0)
-    assert made.prior_share == pytest.approx(0.0625)
-    assert made.curve == CURVE
+def test_a_descent_says_it() -> None:
+    ladder, kernel = BY_HAND["ladder"], BY_HAND["kernel"]
+    goal = DownTo(ladder.levels, 10_000)
+    descent = descent_for(PROBLEM, ladder, kernel, 1, goal)
+    carry_out(descent, Mover(PROBLEM, kernel, 1).compute)
+    made = reached_by(descent, 0.5, asked=0.1)
+    assert made.prior_share == share_within(descent.stages, 0.5)
+    assert [level for level, _ in made.curve] == [stage.level for stage in descent.stages]
+    assert made.simulations == descent.simulations
     assert not made.is_as_asked
     assert made.is_chosen
-    assert not made.is_wide
+    assert reached_by(descent, 1.5, asked=1.5).is_wide
 
 
 # --- of runs --------------------------------------------------------------------------------------

@@ -26,7 +26,15 @@ from aptmc.problem.chain_state import HOLD_TIME, PROCESSOR
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.session.compilation import Compilation
-from aptmc.session.descent import Descent, Reached, RunErrand, Tell, carry_out, say_nothing
+from aptmc.session.descent import (
+    Descent,
+    Reached,
+    RunErrand,
+    Tell,
+    carry_out,
+    reached_by,
+    say_nothing,
+)
 from aptmc.session.early_outcomes import EarlyOutcomes
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 from aptmc.session.standing_by import StandingBy
@@ -142,7 +150,8 @@ class Session:
         (run_errand or partial(carry_out, compute=self.mover.compute))(descent)
         progress.descent = None
         self.begin_from(self.found_by(descent))
-        progress.reached = descent.reached(descent.goal.coldest, asked=descent.goal.coldest)
+        asked = descent.goal.coldest
+        progress.reached = reached_by(descent, asked, asked=asked)
 
     def make_ready(self) -> None:
         """Have the coordinator ready: while a clock runs, that would miss deadlines."""

@@ -17,7 +17,7 @@ from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
 from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.build import build_session
-from aptmc.session.descent import Affordable, Descent, DownTo, Goal, Reached
+from aptmc.session.descent import Affordable, Descent, DownTo, Goal, Reached, reached_by
 from aptmc.session.first_states import descent_for
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.settings import Settings
@@ -147,7 +147,7 @@ class Tuner:
         wish = self.to_find.ladder
         asked = descent.goal.coldest if wish is None else wish.coldest
         draws = None if wish is None else wish.effective_draws
-        reached = descent.reached(coldest, asked=asked, effective_draws=draws)
+        reached = reached_by(descent, coldest, asked=asked, effective_draws=draws)
         found = self.found
         found.learn_from_descent(descent.stages, coldest, is_wide=reached.is_wide)
         self.reached = reached.at(found.levels[0])._replace(by_rejection=found.renews)

@@ -19,7 +19,6 @@ from aptmc.problem.chain_state import ACCEPTED, value_column
 from aptmc.session.descent.errand import Errand
 from aptmc.session.descent.goal import Goal
 from aptmc.session.descent.population import Population
-from aptmc.session.descent.reached import Reached
 from aptmc.session.descent.stages import Stage
 from aptmc.session.descent.step_sizes import VARIANCES, StepSizes
 from aptmc.session.orders import Order, Outcome
@@ -95,20 +94,6 @@ class Descent(Errand):
         """The smallest tolerance that a population stands on."""
         return self.stages[-1].level if self.stages else math.inf
 
-    def reached(
-        self, level: float, *, asked: float | None, effective_draws: float | None = None
-    ) -> Reached:
-        """What it has found out about a tolerance on which a run is to stand."""
-        return Reached.by(
-            self.stages,
-            level,
-            asked=asked,
-            simulations=self.simulations,
-            given_up=self.given_up,
-            elapsed=self.elapsed,
-            effective_draws=effective_draws,
-        )
-
     # --- orders -------------------------------------------------------------------------------
 
     @override
@@ -139,8 +124,8 @@ class Descent(Errand):
     @override
     def report(self, order: Order, outcome: Outcome | None, seconds: float, elapsed: float) -> None:
         particle, size = self._in_flight.pop(order.key)
-        counted = float(order.tuning[STEPS])
         self.elapsed = elapsed
+        counted = float(order.tuning[STEPS])
         if outcome is None:
             self.given_up += 1
         elif self._counted is not None:

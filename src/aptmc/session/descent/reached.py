@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from aptmc.session.descent.stages import Stage, mass_curve, share_within
+from aptmc.session.descent.stages import mass_curve, share_within
+
+if TYPE_CHECKING:
+    from aptmc.session.descent.descent import Descent
 
 # Above this share of the prior's simulations a tolerance says little, and rejection is cheapest.
 WIDE = 0.1
@@ -31,27 +34,6 @@ class Reached(NamedTuple):
     effective_draws: float | None = None  # for which the run was to choose its tolerance
     by_rejection: bool = False  # every step is a fresh draw from the prior
     curve: tuple[tuple[float, float], ...] = ()  # tolerances, decreasing; logs of the prior's share
-
-    @classmethod
-    def by(
-        cls,
-        stages: Sequence[Stage],
-        level: float,
-        *,
-        asked: float | None,
-        simulations: float,
-        given_up: int,
-        elapsed: float,
-        effective_draws: float | None = None,
-    ) -> Reached:
-        """What the stages of a descent say of a tolerance."""
-        levels, masses = mass_curve(stages)
-        # Where the prior begins, the curve knows nothing that its first point does not say.
-        curve = tuple(zip(levels[1:].tolist(), masses[1:].tolist(), strict=True))
-        share = share_within(stages, level)
-        return cls(
-            asked, level, share, simulations, given_up, elapsed, effective_draws, False, curve
-        )
 
     # --- what follows from it -----------------------------------------------------------------
 
@@ -150,6 +132,25 @@ class Reached(NamedTuple):
         }
         curve = tuple((float(level), float(mass)) for level, mass in said["curve"])
         return cls(**numbers, curve=curve)
+
+
+def reached_by(
+    descent: Descent, level: float, *, asked: float | None, effective_draws: float | None = None
+) -> Reached:
+    """What a descent has found out about a tolerance on which a run is to stand."""
+    levels, masses = mass_curve(descent.stages)
+    # Of an infinite tolerance everybody knows what lies within.
+    curve = tuple(zip(levels[1:].tolist(), masses[1:].tolist(), strict=True))
+    return Reached(
+        asked=asked,
+        level=level,
+        prior_share=share_within(descent.stages, level),
+        simulations=descent.simulations,
+        given_up=descent.given_up,
+        elapsed=descent.elapsed,
+        effective_draws=effective_draws,
+        curve=curve,
+    )
 
 
 def share_text(share: float) -> str:
