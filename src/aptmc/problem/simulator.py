@@ -53,7 +53,7 @@ class PlainSimulator:
             result = call_checked("simulated_distance", self.simulate, theta, rng, tolerance)
             if self.counts_work:
                 result, work = _distance_and_work(result)
-            row[value_column(dimension)] = _number("simulated_distance", result)
+            row[value_column(dimension)] = number_from("simulated_distance", result)
             return work
         simulated = _floats("simulate", call_checked("simulate", self.simulate, theta, rng))
         if self.summary is not None:
@@ -69,7 +69,7 @@ class PlainSimulator:
             row[kept:] = simulated.ravel()
         # A copy of the data, so that a function which changes its argument does no harm.
         away = call_checked("distance", self.distance, simulated, self.observed.copy())
-        row[value_column(dimension)] = _number("distance", away)
+        row[value_column(dimension)] = number_from("distance", away)
         return work
 
 
@@ -139,6 +139,8 @@ def call_checked(name: str, function: Callable[..., Any], *arguments: Any) -> An
     """Call a function of the user's, and say which it was if it raises."""
     try:
         return function(*arguments)
+    except SimulationFailed:  # of a function that calls others of the user's
+        raise
     except NumbaError as error:
         raise SimulationFailed(
             f"{name} cannot be compiled for what it is given: {compiler_words(error)}; mend it, or "
@@ -162,7 +164,8 @@ def _floats(name: str, value: Any) -> npt.NDArray[np.float64]:
     return array.astype(np.float64, copy=False)
 
 
-def _number(name: str, value: Any) -> float:
+def number_from(name: str, value: Any) -> float:
+    """The number that a function of the user's returned, or an error that says which it was."""
     number = _array(value)
     if number.ndim != 0 or number.dtype.kind not in "iufb":
         raise SimulationFailed(f"{name} returned {value!r}, must be a single number,")
@@ -172,7 +175,7 @@ def _number(name: str, value: Any) -> float:
 def _distance_and_work(value: Any) -> tuple[Any, float]:
     try:
         distance, work = value
-        work = _number("simulated_distance", work)
+        work = number_from("simulated_distance", work)
     except (TypeError, ValueError, SimulationFailed):
         work = math.nan
     if not 0.0 <= work < math.inf:
