@@ -9,6 +9,7 @@ from typing import final
 
 from typing_extensions import override
 
+from aptmc.pools import Pools
 from aptmc.session.control import Control
 from aptmc.session.session import Session, Usage
 
@@ -51,6 +52,8 @@ class Backend(ABC):
     processors: int
     time_unit: str = "s"
     logs_events: bool = True  # unless the user decides otherwise
+    own_pools: Pools | None = None  # how chains stand, where only one way will do
+    own_deadlines: float | None = None  # the time between them, where no warm-up need find it
 
     @final
     @property

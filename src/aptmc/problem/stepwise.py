@@ -63,7 +63,7 @@ class Stepwise:
                 distance = step(theta, rng, state, tolerance)
             return distance, steps
 
-        return njit(nogil=True)(simulated_distance)  # type: ignore[no-any-return]
+        return njit(nogil=True)(simulated_distance)
 
     def _plain(self) -> Callable[..., tuple[float, float]]:
         def simulated_distance(

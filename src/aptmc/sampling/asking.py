@@ -22,6 +22,7 @@ from aptmc.processors import processors_available
 from aptmc.schedule import Anytime, Schedule
 from aptmc.settings import Settings, ToFind
 from aptmc.warmup import first_guess
+from aptmc.warmup.guess import with_deadlines
 
 
 def asked_for(
@@ -55,6 +56,12 @@ def asked_for(
     if not isinstance(moves, Kernel):
         raise wrong_kind("kernel", moves)
     schedule = Anytime() if schedule is None else schedule
+    if on is not None and on.own_pools is not None:
+        if pools is not None:
+            raise InputError(f"{on!r} places its chains itself: leave out pools={pools!r}")
+        pools = on.own_pools
+    if on is not None and on.own_deadlines is not None and schedule.wants_deadlines:
+        schedule = with_deadlines(schedule, on.own_deadlines, 0.0)
     check_kind("ladder", wanted, Ladder | AutoLadder)
     check_kind("schedule", schedule, Schedule)
     _check_that_they_fit(problem, wanted, moves, schedule)

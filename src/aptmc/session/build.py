@@ -104,4 +104,6 @@ def build_record(
     """A record without draws, with room for those that are to be kept."""
     chains = layout.rung.size
     wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
+    if layout.recorded is not None:
+        wanted &= layout.recorded
     return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin, info_length)

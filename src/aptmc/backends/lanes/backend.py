@@ -1,0 +1,154 @@
+"""Lanes: the anytime race in ticks of the machine, so that no lane ever waits for another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Literal, final
+
+from typing_extensions import override
+
+from aptmc.backends.base import Backend, Engine, LoopEngine
+from aptmc.backends.lanes.device import Device, chosen_device
+from aptmc.backends.lanes.journey import Journey
+from aptmc.backends.lanes.model import lane_model
+from aptmc.checks import whole_number
+from aptmc.errors import InputError, RunFailed, StopReason
+from aptmc.pools import Groups
+from aptmc.session.control import Control
+from aptmc.session.session import Session, Usage
+from aptmc.session.start_up import Part
+
+TICKS_BETWEEN_DEADLINES = 1000.0
+LANES_HERE, LANES_ON_DEVICE = 256, 65_536
+
+
+@final
+class Lanes(Backend):
+    """Many processors that march in step: the lanes of a GPU, or of this machine's processors.
+
+    A lane is a processor with two chains on one rung. Time is counted in ticks, each a step of a
+    simulation (`Abc.stepwise`) or an evaluation of a density. At a deadline one chain of each lane
+    is in flight and is left alone, in mid-way; the other takes part in the exchanges. As ticks do
+    not depend on how fast the machine is, a run is exact, and the same whenever it is computed
+    again.
+
+    Lanes stand in groups. A group is a whole ladder with one lane on each rung; groups are
+    independent. A draw is the state that waits in a lane at a deadline, after the exchanges; `thin`
+    keeps one of so many. `schedule=Anytime(every=...)` counts ticks.
+
+    :param lanes: how many; a ladder of R rungs uses the largest multiple of R. By default 65,536 on
+        a GPU, 256 on processors
+    :param device: "gpu" needs a GPU of NVIDIA and cupy; "cpu" uses this machine's processors;
+        "auto": a GPU, if there is one
+    :param bits: of the numbers on a GPU: 64, or 32, which is several times as fast. Processors
+        always compute with 64
+    :param settle: the share of the budget, at first, of which nothing is recorded: chains that all
+        begin at the same moment are biased towards fast states for a while
+    :param budget_in: "seconds", or "ticks" of each lane: then a run ends at the same tick wherever
+        it is computed
+    :param threads: how many of this machine's processors compute; all, if nothing is said
+    """
+
+    logs_events = False
+    own_deadlines = TICKS_BETWEEN_DEADLINES
+
+    def __init__(
+        self,
+        lanes: int | None = None,
+        *,
+        device: Literal["auto", "gpu", "cpu"] = "auto",
+        bits: Literal[64, 32] = 64,
+        settle: float = 0.1,
+        budget_in: Literal["seconds", "ticks"] = "seconds",
+        threads: int | None = None,
+    ) -> None:
+        if bits not in (32, 64):
+            raise InputError(f"bits must be 64 or 32, got {bits!r}")
+        if budget_in not in ("seconds", "ticks"):
+            raise InputError(f'budget_in must be "seconds" or "ticks", got {budget_in!r}')
+        if not isinstance(settle, int | float) or not 0.0 <= settle < 1.0:
+            raise InputError(f"settle must be a share from 0 on and below 1, got {settle!r}")
+        self.device: Device = chosen_device(device, bits=bits, threads=threads)
+        if lanes is None:
+            lanes = LANES_ON_DEVICE if self.device.is_gpu else LANES_HERE
+        self.processors = whole_number("lanes", lanes)
+        self.own_pools = Groups(self.processors)
+        self.settle = float(settle)
+        self.time_unit = "s" if budget_in == "seconds" else "tick"
+
+    def __repr__(self) -> str:
+        return f"Lanes({self.processors}, on {self.device})"
+
+    @override
+    def start_early(self, *, compiles: bool) -> None:
+        """Nothing is to be started."""
+
+    @override
+    def check(self, session: Session) -> None:
+        """Do the chains stand in lanes, and is all known that lanes compute?"""
+        if not session.machine.plan.never_waits:
+            raise InputError("lanes never wait for each other: use schedule=aptmc.Anytime(...)")
+        if session.record.wanted[1::2].any() or session.machine.pools.size != 1:
+            raise InputError(
+                "this run was begun by other processors, whose moves lanes cannot compute again: "
+                "go on with a backend like the one it was begun with"
+            )
+        lane_model(session.problem, session.kernel, session.machine.level)
+
+    @override
+    def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
+        """Pass deadlines until the budget is spent: seconds, or ticks."""
+        return self._run(session, budget, control or Control())
+
+    @contextmanager
+    @override
+    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
+        with control.signals(interrupt=True):
+            if self.is_in_real_time:
+                yield WallClockLanes(self, control, budget)
+            else:
+                yield LoopEngine(partial(self._run, control=control), budget)
+
+    def _run(self, session: Session, budget: float, control: Control) -> Usage:
+        self._find_states(session, control)
+        with control.start_up.without_looking_up(Part.PROBLEM, self.device.words_at_first):
+            journey = Journey(session, self.device, control)
+        control.start_up.over()
+        by_clock = self.is_in_real_time
+        try:
+            stopped = journey.go(budget, self.settle * budget, by_clock=by_clock)
+            failure = None
+        except KeyboardInterrupt:
+            stopped, failure = StopReason.INTERRUPTED, None
+        except RunFailed as error:
+            stopped, failure = StopReason.FAILED, error
+        journey.arrive()
+        return journey.usage(stopped, failure)
+
+    def _find_states(self, session: Session, control: Control) -> None:
+        if session.progress.has_states:
+            return
+
+        def tell(words: str, share: float) -> None:
+            control.start_up.tell(Part.STATES, words, share)
+
+        session.begin(tell=tell)
+
+
+@final
+class WallClockLanes(Engine):
+    """The engine of lanes whose budget is in seconds: it counts from the call."""
+
+    def __init__(self, backend: Lanes, control: Control, budget: float) -> None:
+        self._backend, self._control = backend, control
+        self._end = control.called + budget
+
+    @override
+    def run(self, session: Session, budget: float) -> Usage:
+        return self._backend.run(session, min(budget, self.left()), self._control)
+
+    @override
+    def left(self) -> float:
+        return self._end - self._control.clock.now()
