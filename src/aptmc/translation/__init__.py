@@ -5,7 +5,8 @@ is refused with the line of code that stands in the way. Numbers are called `rea
 the C code, so that the same functions can be computed with 64 bits or with 32.
 """
 
-from aptmc.translation.kinds import Kind
+from aptmc.translation.calls import PRIMITIVE
+from aptmc.translation.kinds import GENERATOR, REAL, REALS, WHOLE, Untranslatable
 from aptmc.translation.module import Module
 
-__all__ = ["Kind", "Module"]
+__all__ = ["GENERATOR", "PRIMITIVE", "REAL", "REALS", "WHOLE", "Module", "Untranslatable"]

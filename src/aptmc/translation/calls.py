@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from aptmc.translation.function import Translation
 
 
+PRIMITIVE = object()  # a method of the generator that is written in C by hand
+
+
 @final
 class Calls:
     """The calls in one function."""
@@ -107,14 +110,24 @@ class Calls:
             raise self.function.refusal(
                 node, f"rng.{method} is not known to lanes: use one of {known}"
             )
-        if source is FlagOfPrimitive:
+        if source is PRIMITIVE:
             if node.args or node.keywords:
                 raise self.function.refusal(node, f"rng.{method}() gives one number at a time")
             return self.function.kept(f"{method}({generator.code})", REAL)
-        return self._other(node, source, [generator])
+        if method not in self.function.module.apart:
+            return self._other(node, source, [generator])
+        copy = self.function.copy_of_generator(generator)
+        drawn = self._other(node, source, [copy], apart=True)
+        self.function.write(f"{generator.code} = {copy.code};")
+        return drawn
 
     def _other(
-        self, node: ast.Call, source: FunctionType, first: list[Typed] | None = None
+        self,
+        node: ast.Call,
+        source: FunctionType,
+        first: list[Typed] | None = None,
+        *,
+        apart: bool = False,
     ) -> Typed:
         """Another function of the user's or of the library: translated for these arguments."""
         given = (first or []) + [self.expressions.value(argument) for argument in node.args]
@@ -133,17 +146,13 @@ class Calls:
         if named or len(given) != len(order):
             raise self.function.refusal(node, f"{source.__name__} takes other arguments")
         name, result = self.function.module.translated(
-            source, tuple(value.kind for value in given), self.function
+            source, tuple(value.kind for value in given), apart=apart
         )
         call = f"{name}({', '.join(value.code for value in given)})"
         if result == NOTHING:
             self.function.write(f"{call};")
             return Typed("", NOTHING)
         return self.function.kept(call, result)
-
-
-class FlagOfPrimitive:
-    """Marks a method of the generator that is written in C by hand."""
 
 
 def _name(what: Any) -> str:

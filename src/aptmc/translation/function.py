@@ -68,7 +68,7 @@ class Translation:
         # After an end that is never reached C wants a value all the same.
         last = [] if result == NOTHING else [f"return {result.name}{{}};"]
         body = "\n".join([*declared, *arrays, *self.extra, *self.lines, *last])
-        return f"DEVICE {result.name} {name}({head}) {{\n{textwrap.indent(body, '  ')}\n}}", result
+        return f"{result.name} {name}({head}) {{\n{textwrap.indent(body, '  ')}\n}}", result
 
     # --- what expressions and statements ask for -----------------------------------------------
 
@@ -102,6 +102,16 @@ class Translation:
         name = f"value{len(self.extra)}"
         self.extra.append(f"{kind.name} {name}{{}};")
         return name
+
+    def copy_of_generator(self, generator: Typed) -> Typed:
+        """A generator that another function may hold by its address.
+
+        The one that is copied can then stay in registers.
+        """
+        name = f"generator{len(self.extra)}"
+        self.extra.append(f"Generator {name}{{}};")
+        self.write(f"{name} = {generator.code};")
+        return Typed(name, generator.kind)
 
     def kept(self, call: str, kind: Kind) -> Typed:
         """The result of a call, made now and in this order."""

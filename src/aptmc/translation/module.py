@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import FunctionType
 from typing import Any, final
 
@@ -18,11 +18,12 @@ class Module:
     """Functions in the order in which C needs them.
 
     :param draws: the generator's methods by name: a function of the library that is translated, or
-        `calls.FlagOfPrimitive` for what is written in C by hand
+        `PRIMITIVE` for what is written in C by hand
+    :param apart: names of those that are long and rare, and better not copied into their callers
     """
 
-    def __init__(self, draws: Mapping[str, Any]) -> None:
-        self.draws = draws
+    def __init__(self, draws: Mapping[str, Any], apart: Collection[str] = ()) -> None:
+        self.draws, self.apart = draws, apart
         self._functions: dict[tuple[Any, tuple[Kind, ...]], tuple[str, Kind]] = {}
         self._under_way: list[Any] = []
         self._code: list[str] = []
@@ -32,7 +33,7 @@ class Module:
         self._kept: list[Any] = []  # so that no two functions ever share an identity
 
     def translated(
-        self, function: Any, kinds: tuple[Kind, ...], caller: Translation | None = None
+        self, function: Any, kinds: tuple[Kind, ...], *, apart: bool = False
     ) -> tuple[str, Kind]:
         """The name in C of a function for arguments of these kinds, and the kind of its result."""
         source: FunctionType = source_of(function)
@@ -45,6 +46,7 @@ class Module:
         try:
             name = f"{source.__name__.strip('<>')}_{len(self._functions) + len(self._under_way)}"
             code, result = Translation(self, source, kinds).run(name)
+            code = f"{'APART' if apart else 'DEVICE'} {code}"
         finally:
             self._under_way.pop()
         self._code.append(code)

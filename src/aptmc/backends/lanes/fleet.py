@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from aptmc.backends.lanes.advance import compiled_advance
 from aptmc.backends.lanes.exchanges import compiled_exchange
 from aptmc.backends.lanes.model import LaneModel
 from aptmc.backends.lanes.tables import Lanes, Places, Whole
-from aptmc.compiled import Floats, FloatTable, FloatTables, Integers
+from aptmc.compiled import Floats, FloatTable, FloatTables, Integers, IntegerTable
 
 WORTH_SHARING = 100_000  # ticks of all lanes that are worth handing to threads
 
@@ -82,8 +81,8 @@ class Fleet(ABC):
         """Pass some deadlines: gives the states that were kept, [deadline, lane, number]."""
 
     @abstractmethod
-    def counts(self) -> npt.NDArray[np.int64]:
-        """The columns of whole numbers, of all lanes."""
+    def sums(self) -> IntegerTable:
+        """The columns of whole numbers, added up over the lanes of each rung."""
 
 
 @final
@@ -113,9 +112,10 @@ class ProcessorFleet(Fleet):
         return Lanes(*(column.copy() for column in self._lanes))
 
     @override
-    def counts(self) -> npt.NDArray[np.int64]:
+    def sums(self) -> IntegerTable:
         assert self._lanes is not None
-        return self._lanes.wholes
+        wholes = self._lanes.wholes
+        return wholes.reshape(len(wholes), self.voyage.rungs, -1).sum(axis=2)
 
     @override
     def catch_up(self, ticks: Integers) -> None:

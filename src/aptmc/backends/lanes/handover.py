@@ -12,7 +12,7 @@ import numpy as np
 
 from aptmc.backends.lanes.fleet import Voyage
 from aptmc.backends.lanes.tables import CHANCE_UNIT, Lanes, Whole, empty_lanes
-from aptmc.compiled import FloatTables, Integers
+from aptmc.compiled import FloatTables, Integers, IntegerTable
 from aptmc.coordinator.state import Coordinator
 from aptmc.kernels.base import Kernel
 from aptmc.keys import start_of_epoch
@@ -91,28 +91,26 @@ class Counts:
 
     def __init__(self, session: Session, voyage: Voyage) -> None:
         self.session, self.voyage = session, voyage
-        self._before: np.ndarray | None = None
+        self._before: IntegerTable | None = None
 
-    def begin(self, wholes: np.ndarray) -> None:
+    def begin(self, sums: IntegerTable) -> None:
         """What has been counted up to here does not count."""
-        self._before = wholes.copy()
+        self._before = sums
 
-    def add(self, wholes: np.ndarray, deadlines: int, ticks: int) -> None:
+    def add(self, sums: IntegerTable, deadlines: int, ticks: int) -> None:
         """Add what came after."""
         assert self._before is not None
         voyage, record, kernel = self.voyage, self.session.record, self.session.kernel
-        new = (wholes - self._before).reshape(len(wholes), voyage.rungs, voyage.groups)
-        sums = new.sum(axis=2)
-        self._before = wholes.copy()
+        new = sums - self._before
+        self._before = sums
         totals = record.totals
-        totals[:, WORK] += sums[Whole.STEPS]
-        totals[:, ACCEPTED] += sums[Whole.ACCEPTED]
+        totals[:, WORK] += new[Whole.STEPS]
+        totals[:, ACCEPTED] += new[Whole.ACCEPTED]
         totals[:, HOLD_TIME] += ticks * voyage.groups
         for name, column in _statistics(kernel).items():
-            totals[:, kernel.places[name]] += sums[column]
-        _add_chances(record, voyage, sums[Whole.CHANCE] / CHANCE_UNIT, deadlines)
-        trips = record.round_trips.reshape(-1, 2)
-        trips[:, 0] += new[Whole.TRIPS].reshape(-1)
+            totals[:, kernel.places[name]] += new[column]
+        _add_chances(record, voyage, new[Whole.CHANCE] / CHANCE_UNIT, deadlines)
+        record.round_trips[0] += new[Whole.TRIPS].sum()
 
 
 def _statistics(kernel: Kernel) -> dict[str, Whole]:

@@ -45,7 +45,7 @@ class Journey:
         self.fleet.load(columns)
         self.fleet.catch_up(ages)
         self.counts = Counts(session, self.voyage)
-        self.counts.begin(self.fleet.counts())
+        self.counts.begin(self.fleet.sums())
         self.now = clock_of(machine)  # in ticks
         self.passed = int(machine.passed[0])
         self.began = session.progress.elapsed
@@ -126,7 +126,7 @@ class Journey:
         self._look_after_failures()
 
     def _count(self, deadlines: int, ticks: int) -> None:
-        self.counts.add(self.fleet.counts(), deadlines, ticks)
+        self.counts.add(self.fleet.sums(), deadlines, ticks)
 
     def _how_many(self, many: int, taken: float) -> int:
         """How many deadlines are passed before somebody looks up."""
@@ -162,11 +162,11 @@ class Journey:
         return self.control.stopped
 
     def _look_after_failures(self) -> None:
-        broken = self.fleet.counts()[Whole.BROKEN]
+        broken = self.fleet.sums()[Whole.BROKEN]
         if not broken.any():
             return
-        lane = int(np.flatnonzero(broken)[0])
         columns, places = self.fleet.read(), self.voyage.places
+        lane = int(np.flatnonzero(columns.wholes[Whole.BROKEN])[0])
         dimension = self.voyage.model.dimension
         there = columns.reals[places.there : places.there + dimension, lane]
         side = int(columns.wholes[Whole.FLYING, lane])
