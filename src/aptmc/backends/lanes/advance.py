@@ -36,6 +36,13 @@ def compiled_advance(model: LaneModel) -> Callable[..., None]:
     advance(first, last, ticks, groups, seed, levels, tuning, reals, wholes, words): `ticks` has one
     number for each lane. A lane makes exactly so many, whatever its chains do meanwhile.
     """
+    kept, code = model.problem.compiled_moves, ("lanes", model.factor, model.spread)
+    if code not in kept:
+        kept[code] = _compiled(model)
+    return kept[code]
+
+
+def _compiled(model: LaneModel) -> Callable[..., None]:
     places = Places(model.dimension, model.size)
     dimension, size = model.dimension, model.size
     there_at, log_prior_there_at, state_at = places.there, places.log_prior_there, places.state

@@ -11,7 +11,7 @@ import numpy as np
 from typing_extensions import override
 
 from aptmc.backends.lanes.advance import compiled_advance
-from aptmc.backends.lanes.exchanges import compiled_exchange
+from aptmc.backends.lanes.exchanges import exchange
 from aptmc.backends.lanes.model import LaneModel
 from aptmc.backends.lanes.tables import Lanes, Places, Whole
 from aptmc.compiled import Floats, FloatTable, FloatTables, Integers, IntegerTable
@@ -95,10 +95,6 @@ class ProcessorFleet(Fleet):
     def __init__(self, voyage: Voyage, threads: int) -> None:
         self.voyage, self.threads = voyage, threads
         self._advance = compiled_advance(voyage.model)
-        self._exchange = compiled_exchange(
-            voyage.places, voyage.rungs, tolerances=voyage.has_tolerances,
-            takes_all=voyage.takes_all,
-        )  # fmt: skip
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._lanes: Lanes | None = None
 
@@ -142,9 +138,9 @@ class ProcessorFleet(Fleet):
         kept = []
         for deadline in deadlines:
             self.catch_up(np.full(voyage.lanes, deadline.ticks))
-            self._exchange(
-                0, voyage.groups, deadline.number, voyage.groups, voyage.seed, voyage.levels,
-                lanes.reals, lanes.wholes,
+            exchange(
+                deadline.number, voyage.groups, voyage.seed, voyage.model.dimension,
+                voyage.has_tolerances, voyage.takes_all, voyage.levels, lanes.reals, lanes.wholes,
             )  # fmt: skip
             if deadline.is_kept:
                 kept.append(waiting_states(lanes, voyage))

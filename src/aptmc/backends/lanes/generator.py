@@ -12,7 +12,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import (
     intrinsic,
@@ -24,6 +24,7 @@ from numba.extending import (
 )
 
 from aptmc.backends.lanes.draws import DRAWS
+from aptmc.compiled import HalfWords, compiled
 
 WORDS = types.uint32[::1]
 PHILOX_ROUNDS = 10
@@ -114,8 +115,8 @@ for _draw in (random, *DRAWS.values()):
     _offer(_draw)
 
 
-@njit(nogil=True, error_model="numpy")
-def seed_words(words: Any, seed: int, chain: int, number: int, purpose: int) -> None:
+@compiled
+def seed_words(words: HalfWords, seed: int, chain: int, number: int, purpose: int) -> None:
     """The words with which the stream of a key begins: one block of Philox4x32."""
     a, b = np.uint64(number) & LOW, np.uint64(number) >> THIRTY_TWO
     c, d = np.uint64(chain) & LOW, np.uint64(purpose)

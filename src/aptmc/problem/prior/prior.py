@@ -183,16 +183,6 @@ class Prior(Reference):
         return all(part.is_compiled for part in self.parts)
 
     @property
-    def is_independent(self) -> bool:
-        """Whether all coordinates are independent and of known families."""
-        return self._tables is not None
-
-    @property
-    def has_usual_families(self) -> bool:
-        """Whether they are, and none is a share or a whole number."""
-        return self._tables is not None and self._tables.are_usual
-
-    @property
     def families(self) -> Integers:
         """One family code per coordinate, as `log_densities.log_density` takes them (a copy)."""
         return self._compiled_tables().families.copy()

@@ -12,7 +12,7 @@ from aptmc.errors import InputError
 from aptmc.keys import EXCHANGE, MOVE
 from aptmc.problem.prior import Prior
 from aptmc.problem.prior.joint import Joint
-from aptmc.problem.prior.log_densities import log_any_marginal, log_marginal
+from aptmc.problem.prior.log_densities import log_marginal
 from aptmc.record.record import COLDEST, HOTTEST
 from aptmc.translation import GENERATOR, PRIMITIVE, REAL, REALS, WHOLE, Module
 
@@ -88,13 +88,14 @@ def problem_code(model: LaneModel) -> str:
 def _log_prior(model: LaneModel, module: Module) -> str:
     """The log prior density: parameter after parameter, or by the user's own function."""
     prior, terms = model.problem.reference, []
-    if isinstance(prior, Prior) and prior.is_independent:
+    parts = prior.parts if isinstance(prior, Prior) else ()
+    if parts and all(part.tables() is not None for part in parts):
+        assert isinstance(prior, Prior)
         for place, (family, row) in enumerate(zip(prior.families, prior.parameters, strict=True)):
-            form = log_marginal if prior.has_usual_families else log_any_marginal
-            name, _ = module.translated(form, (REAL, WHOLE, REALS))
+            name, _ = module.translated(log_marginal, (REAL, WHOLE, REALS))
             terms.append(f"{name}(theta[{place}], whole({family}), {module.constant(row).code})")
-    elif isinstance(prior, Prior) and len(prior.parts) == 1 and isinstance(prior.parts[0], Joint):
-        name, _ = module.translated(prior.parts[0].log_density_at, (REALS,))
+    elif len(parts) == 1 and isinstance(parts[0], Joint):
+        name, _ = module.translated(parts[0].log_density_at, (REALS,))
         terms.append(f"real({name}(theta))")
     elif prior is not None:
         raise InputError(
