@@ -121,7 +121,7 @@ class Groups(Pools):
                 f"each: use {rungs} lanes or more"
             )
         rung = _rungs_of_chains(ladder, 2 * groups)
-        layout = _layout(ladder, rung, np.zeros(rung.size), np.zeros(groups * rungs))
+        layout = _layout(ladder, rung, 0 * rung, np.zeros(groups * rungs, np.int64))
         return layout._replace(recorded=np.arange(rung.size) % 2 == 0)
 
 

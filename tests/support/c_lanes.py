@@ -33,11 +33,15 @@ class FleetInC(Fleet):
         self.library, self.voyage = ctypes.CDLL(str(library)), voyage
         self.real = np.float64 if bits == 64 else np.float32
 
+        self.retune(voyage.levels, voyage.tuning)
+
+    def retune(self, levels, tuning):
+        self.levels = levels.astype(self.real)
+        self.tuning = np.ascontiguousarray(tuning, self.real)
+
     def load(self, lanes):
         self.reals = lanes.reals.astype(self.real)
         self.wholes, self.words = lanes.wholes.copy(), lanes.words.copy()
-        self.levels = self.voyage.levels.astype(self.real)
-        self.tuning = np.ascontiguousarray(self.voyage.tuning, self.real)
 
     def read(self):
         return Lanes(self.reals.astype(float), self.wholes.copy(), self.words.copy())

@@ -58,8 +58,9 @@ class Calls:
         if node.keywords:
             raise self.function.refusal(node, "arguments by name have no translation here")
         found = [self.expressions.found(argument) for argument in node.args]
-        if all(isinstance(argument, Static) for argument in found) and what not in names.NEW_ARRAYS:
-            return Static(what(*(argument.value for argument in found)))
+        known = [argument.value for argument in found if isinstance(argument, Static)]
+        if len(known) == len(found) and what not in names.NEW_ARRAYS:
+            return Static(what(*known))
         return self._known(node, what, [self.expressions.as_typed(node, one) for one in found])
 
     def _known(self, node: ast.Call, what: Any, given: list[Typed]) -> Typed:
@@ -135,9 +136,7 @@ class Calls:
             str(keyword.arg): self.expressions.value(keyword.value) for keyword in node.keywords
         }
         order = source.__code__.co_varnames[: source.__code__.co_argcount]
-        defaults = dict(
-            zip(order[::-1], (source.__defaults__ or ())[::-1], strict=False)
-        )
+        defaults = dict(zip(order[::-1], (source.__defaults__ or ())[::-1], strict=False))
         for name in order[len(given) :]:
             if name in named:
                 given.append(named.pop(name))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -80,7 +81,7 @@ class Expressions:
         if isinstance(found, Typed):
             return found
         if isinstance(found.value, NUMBERS):
-            return literal(found.value)
+            return literal(found.value)  # type: ignore[arg-type]
         if isinstance(found.value, np.ndarray):
             return self.function.module.constant(found.value)
         if isinstance(found.value, tuple):
@@ -126,11 +127,13 @@ class Expressions:
         owner = self.found(node.value)
         places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if any(isinstance(place, ast.Slice) for place in places):
-            raise self.function.refusal(node, "a part of an array has no translation: use its places")
+            raise self.function.refusal(
+                node, "a part of an array has no translation: use its places"
+            )
         found = [self.found(place) for place in places]
         if isinstance(owner, Static):
-            if all(isinstance(place, Static) for place in found):
-                key = tuple(place.value for place in found)
+            key = known_values(found)
+            if key is not None:
                 return Static(owner.value[key[0] if len(key) == 1 else key])
             return self._constant_at(node, owner.value, found)
         if not owner.kind.is_array or len(found) != 1:
@@ -186,9 +189,9 @@ class Expressions:
                 return Typed(f"({first.code} {name} {second.code})", FLAG)
             if kind != WHOLE:
                 raise self.function.refusal(node, f"{name} needs whole numbers")
-        if isinstance(sign, ast.Pow) and isinstance(right, Static) and kind == REAL:
-            if isinstance(right.value, int) and 0 <= right.value <= 64:
-                return Typed(f"power({converted(first, REAL)}, {right.value})", REAL)
+        is_small = isinstance(right, Static) and right.value in range(65)
+        if isinstance(sign, ast.Pow) and isinstance(right, Static) and kind == REAL and is_small:
+            return Typed(f"power({converted(first, REAL)}, {int(right.value)})", REAL)
         numbers = f"{converted(first, kind)}", f"{converted(second, kind)}"
         if name.isidentifier():
             return Typed(f"{name}({numbers[0]}, {numbers[1]})", kind)
@@ -211,8 +214,8 @@ class Expressions:
         if any(type(sign) not in COMPARISONS for sign in node.ops):
             raise self.function.refusal(node, "only numbers can be compared")
         signs = [COMPARISONS[type(sign)] for sign in node.ops]
-        if all(isinstance(value, Static) for value in values):
-            known = [value.value for value in values]
+        known = known_values(values)
+        if known is not None:
             pairs = zip(signs, known, known[1:], strict=False)
             return Static(all(fold(one, other) for (_, fold), one, other in pairs))
         typed = [self.as_typed(node, value) for value in values]
@@ -233,7 +236,7 @@ class Expressions:
                     return Static(bool(result.value))
                 result = self.found(part)
                 continue
-            statements, second = self.function.apart(lambda part=part: self.value(part))
+            statements, second = self.function.apart(partial(self.value, part))
             first = converted(result, FLAG)
             if not statements:
                 result = Typed(f"({first} {sign} {converted(second, FLAG)})", FLAG)
@@ -264,8 +267,9 @@ class Expressions:
 
     def _tuple(self, node: ast.Tuple) -> Typed | Static:
         found = [self.found(part) for part in node.elts]
-        if all(isinstance(part, Static) for part in found):
-            return Static(tuple(part.value for part in found))
+        known = known_values(found)
+        if known is not None:
+            return Static(known)
         return self._written_out(node, tuple(self.as_typed(node, part) for part in found))
 
     def _written_out(self, node: ast.AST, parts: tuple[Typed, ...]) -> Typed:
@@ -277,3 +281,9 @@ class Expressions:
 
     def _call(self, node: ast.Call) -> Typed | Static:
         return self.calls.found(node)
+
+
+def known_values(found: Sequence[Typed | Static]) -> tuple[Any, ...] | None:
+    """The constants, if all are."""
+    known = [one.value for one in found if isinstance(one, Static)]
+    return tuple(known) if len(known) == len(found) else None

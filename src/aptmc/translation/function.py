@@ -173,13 +173,17 @@ def _tree_of(source: FunctionType) -> tuple[ast.FunctionDef, int]:
         lines, first_line = inspect.getsourcelines(source)
         tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     except (OSError, TypeError, SyntaxError):
-        tree, first_line = None, 0  # type: ignore[assignment]
+        raise Untranslatable(_no_source(source)) from None
     if not isinstance(tree, ast.FunctionDef):
-        raise Untranslatable(
-            f"the source of {source.__name__} cannot be found: define it by `def` in a file or in "
-            "a cell of a notebook"
-        )
+        raise Untranslatable(_no_source(source))
     return tree, first_line
+
+
+def _no_source(source: FunctionType) -> str:
+    return (
+        f"the source of {source.__name__} cannot be found: define it by `def` in a file or in a "
+        "cell of a notebook"
+    )
 
 
 def _assigned(tree: ast.FunctionDef) -> list[str]:

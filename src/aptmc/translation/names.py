@@ -31,9 +31,7 @@ CASTS: dict[Any, str] = {
 def functions_of(module: Any) -> dict[Callable[..., Any], str]:
     """By function of a module, the name of the one in C."""
     names = {name: name for name in SAME_NAME} | OTHER_NAME
-    return {
-        getattr(module, name): in_c for name, in_c in names.items() if hasattr(module, name)
-    }
+    return {getattr(module, name): in_c for name, in_c in names.items() if hasattr(module, name)}
 
 
 REAL_FUNCTIONS = functions_of(np) | functions_of(math)

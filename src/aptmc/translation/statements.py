@@ -101,10 +101,16 @@ class Statements:
             if not isinstance(owner, Static):
                 return False
         callee = function.expressions.found(call.func)
-        if not isinstance(callee, Static) or not any(callee.value is one for one in names.NEW_ARRAYS):
+        if not isinstance(callee, Static) or not any(
+            callee.value is one for one in names.NEW_ARRAYS
+        ):
             return False
         length = function.expressions.found(call.args[0])
-        if len(call.args) != 1 or not isinstance(length, Static) or not isinstance(length.value, int):
+        if (
+            len(call.args) != 1
+            or not isinstance(length, Static)
+            or not isinstance(length.value, int)
+        ):
             raise function.refusal(node, "an array needs a length that never changes")
         before = function.variables[target.id]
         if before is None:

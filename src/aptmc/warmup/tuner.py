@@ -144,6 +144,7 @@ class Tuner:
     def session(self) -> Session:
         """A session with the settings as they stand, for the next round."""
         settings, self.store = self.settings, MemoryStore()
+        settings = settings.found(pools=settings.on.pools_in_warmup or settings.pools)
         session = build_session(
             settings.found(keep="all", thin=1, log_events=False),
             self.store,

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Literal, final
 
+import numpy as np
 from typing_extensions import override
 
 from aptmc.backends.base import Backend, Engine, LoopEngine
+from aptmc.backends.lanes.descent import Descent
 from aptmc.backends.lanes.device import Device, chosen_device
-from aptmc.backends.lanes.journey import Journey
+from aptmc.backends.lanes.journey import Journey, voyage_of
 from aptmc.backends.lanes.model import lane_model
 from aptmc.checks import whole_number
 from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.pools import Groups
 from aptmc.session.control import Control
 from aptmc.session.session import Session, Usage
-from aptmc.session.start_up import Part
+from aptmc.session.start_up import Part, StoppedEarly
 
 TICKS_BETWEEN_DEADLINES = 1000.0
+MANY_CHAINS = 4096  # that do not look for first states one after the other
+LANES_IN_WARMUP = 2048
 LANES_HERE, LANES_ON_DEVICE = 256, 65_536
 
 
@@ -75,6 +80,7 @@ class Lanes(Backend):
             lanes = LANES_ON_DEVICE if self.device.is_gpu else LANES_HERE
         self.processors = whole_number("lanes", lanes)
         self.own_pools = Groups(self.processors)
+        self.pools_in_warmup = Groups(min(self.processors, LANES_IN_WARMUP))
         self.settle = float(settle)
         self.time_unit = "s" if budget_in == "seconds" else "tick"
 
@@ -112,7 +118,14 @@ class Lanes(Backend):
                 yield LoopEngine(partial(self._run, control=control), budget)
 
     def _run(self, session: Session, budget: float, control: Control) -> Usage:
-        self._find_states(session, control)
+        until = control.clock.now() + budget if self.is_in_real_time else math.inf
+        try:
+            self._find_states(session, control, until)
+        except StoppedEarly:
+            stopped = control.stopped or StopReason.BUDGET_SPENT
+            return Usage(stopped, 0.0, np.zeros(session.processors))
+        if self.is_in_real_time:
+            budget = max(until - control.clock.now(), 0.0)
         with control.start_up.without_looking_up(Part.PROBLEM, self.device.words_at_first):
             journey = Journey(session, self.device, control)
         control.start_up.over()
@@ -127,14 +140,24 @@ class Lanes(Backend):
         journey.arrive()
         return journey.usage(stopped, failure)
 
-    def _find_states(self, session: Session, control: Control) -> None:
+    def _find_states(self, session: Session, control: Control, until: float) -> None:
+        """First states: a few are found as everywhere; very many climb down together."""
         if session.progress.has_states:
             return
 
         def tell(words: str, share: float) -> None:
             control.start_up.tell(Part.STATES, words, share)
 
-        session.begin(tell=tell)
+        def look_up() -> None:
+            control.do_duties()
+            if control.stopped is not None or control.clock.now() >= until:
+                raise StoppedEarly
+
+        look_up()
+        if session.machine.rung.size < MANY_CHAINS or not session.problem.needs_search:
+            session.begin(tell=tell)
+        else:
+            session.begin_from(Descent(voyage_of(session), self.device, tell, look_up).states())
 
 
 @final

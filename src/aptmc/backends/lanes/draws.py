@@ -13,38 +13,38 @@ _LOG_ROOT_TWO_PI = 0.5 * math.log(_TWO_PI)
 FEW = 10.0  # up to this mean, counts are drawn one by one
 
 
-def standard_exponential(rng: Any) -> float:
+def standard_exponential(rng: Any) -> Any:
     """Waiting time with mean 1."""
     return -math.log(rng.random())
 
 
-def exponential(rng: Any, scale: float = 1.0) -> float:
+def exponential(rng: Any, scale: float = 1.0) -> Any:
     """Waiting time with this mean."""
     return -scale * math.log(rng.random())
 
 
-def standard_normal(rng: Any) -> float:
+def standard_normal(rng: Any) -> Any:
     """By Box and Muller, of whose two numbers one is used: to keep the other takes memory."""
     radius = math.sqrt(-2.0 * math.log(rng.random()))
     return radius * math.cos(_TWO_PI * rng.random())
 
 
-def normal(rng: Any, loc: float = 0.0, scale: float = 1.0) -> float:
+def normal(rng: Any, loc: float = 0.0, scale: float = 1.0) -> Any:
     """A normal number."""
     return loc + scale * rng.standard_normal()
 
 
-def uniform(rng: Any, low: float = 0.0, high: float = 1.0) -> float:
+def uniform(rng: Any, low: float = 0.0, high: float = 1.0) -> Any:
     """A number between two others."""
     return low + (high - low) * rng.random()
 
 
-def integers(rng: Any, low: int, high: int) -> int:
+def integers(rng: Any, low: int, high: int) -> Any:
     """A whole number from `low` on and below `high`."""
     return min(low + int((high - low) * rng.random()), high - 1)
 
 
-def standard_gamma(rng: Any, shape: float) -> float:
+def standard_gamma(rng: Any, shape: float) -> Any:
     """By Marsaglia and Tsang (2000); a shape below 1 is raised by one first."""
     raised = shape + 1.0 if shape < 1.0 else shape * 1.0
     d = raised - 1.0 / 3.0
@@ -62,12 +62,12 @@ def standard_gamma(rng: Any, shape: float) -> float:
     return d * v
 
 
-def gamma(rng: Any, shape: float, scale: float = 1.0) -> float:
+def gamma(rng: Any, shape: float, scale: float = 1.0) -> Any:
     """A gamma distributed number."""
     return scale * rng.standard_gamma(shape)
 
 
-def poisson(rng: Any, lam: float) -> int:
+def poisson(rng: Any, lam: float) -> Any:
     """Few are counted; many are drawn by Hörmann's transformed rejection (PTRS, 1993)."""
     if lam < FEW:
         count = 0
@@ -94,7 +94,7 @@ def poisson(rng: Any, lam: float) -> int:
                 return k
 
 
-def binomial(rng: Any, n: int, p: float) -> int:
+def binomial(rng: Any, n: int, p: float) -> Any:
     """Few are counted by waiting times; many are drawn by Hörmann's BTRS (1993)."""
     rare = min(p, 1.0 - p)
     count = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
@@ -65,6 +65,10 @@ class Fleet(ABC):
     """Lanes that are on their way."""
 
     @abstractmethod
+    def retune(self, levels: Floats, tuning: FloatTable) -> None:
+        """Go on at other levels, with other proposals."""
+
+    @abstractmethod
     def load(self, lanes: Lanes) -> None:
         """Begin with these columns."""
 
@@ -99,19 +103,25 @@ class ProcessorFleet(Fleet):
         self._lanes: Lanes | None = None
 
     @override
+    def retune(self, levels: Floats, tuning: FloatTable) -> None:
+        self.voyage = replace(self.voyage, levels=levels, tuning=tuning)
+
+    @override
     def load(self, lanes: Lanes) -> None:
         self._lanes = lanes
 
     @override
     def read(self) -> Lanes:
         assert self._lanes is not None
-        return Lanes(*(column.copy() for column in self._lanes))
+        lanes = self._lanes
+        return Lanes(lanes.reals.copy(), lanes.wholes.copy(), lanes.words.copy())
 
     @override
     def sums(self) -> IntegerTable:
         assert self._lanes is not None
         wholes = self._lanes.wholes
-        return wholes.reshape(len(wholes), self.voyage.rungs, -1).sum(axis=2)
+        sums: IntegerTable = wholes.reshape(len(wholes), self.voyage.rungs, -1).sum(axis=2)
+        return sums
 
     @override
     def catch_up(self, ticks: Integers) -> None:

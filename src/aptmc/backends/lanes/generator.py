@@ -45,16 +45,21 @@ LANE_GENERATOR = LaneGenerator()
 
 
 @register_model(LaneGenerator)
-class _Model(models.StructModel):  # type: ignore[misc]
+class _Model(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, [("words", WORDS)])
+        super().__init__(
+            dmm,
+            fe_type,
+            [  # type: ignore[no-untyped-call]
+                ("words", WORDS),
+            ],
+        )
 
 
 make_attribute_wrapper(LaneGenerator, "words", "words")
 
 
-@intrinsic
-def lane_generator(typing_context: Any, words: Any) -> Any:
+def _lane_generator(typing_context: Any, words: Any) -> Any:
     """The generator whose state is in these four words."""
     del typing_context
 
@@ -65,6 +70,9 @@ def lane_generator(typing_context: Any, words: Any) -> Any:
         return made._getvalue()
 
     return LANE_GENERATOR(words), build
+
+
+lane_generator: Any = intrinsic(_lane_generator)
 
 
 @register_jitable

@@ -1,4 +1,4 @@
-"""One session on its way: lanes pass deadline after deadline, and somebody looks up now and then."""
+"""A session on its way: lanes pass deadline after deadline; somebody looks up now and then."""
 
 from __future__ import annotations
 
@@ -21,25 +21,30 @@ SECONDS_BETWEEN_LOOKS = 0.1
 MOST_NUMBERS = 1 << 24  # of draws that are held until somebody looks up
 
 
+def voyage_of(session: Session) -> Voyage:
+    """What a fleet must know of a session."""
+    machine = session.machine
+    lanes = machine.rung.size // 2
+    groups = lanes // machine.level.size
+    keeps_all = bool(session.record.wanted[-2])
+    return Voyage(
+        model=lane_model(session.problem, session.kernel, machine.level),
+        levels=machine.level,
+        tuning=session.tuning,
+        groups=groups,
+        seed=session.seed,
+        takes_all=machine.plan.swaps_in_flight,
+        kept_lanes=lanes if keeps_all else groups,
+    )
+
+
 @final
 class Journey:
     """The lanes of a session, from where it was left."""
 
     def __init__(self, session: Session, device: Device, control: Control) -> None:
         self.session, self.control = session, control
-        machine = session.machine
-        lanes = machine.rung.size // 2
-        groups = lanes // machine.level.size
-        keeps_all = bool(session.record.wanted[-2])
-        self.voyage = Voyage(
-            model=lane_model(session.problem, session.kernel, machine.level),
-            levels=machine.level,
-            tuning=session.tuning,
-            groups=groups,
-            seed=session.seed,
-            takes_all=machine.plan.swaps_in_flight,
-            kept_lanes=lanes if keeps_all else groups,
-        )
+        self.voyage, machine = voyage_of(session), session.machine
         self.fleet = device.fleet(self.voyage)
         columns, ages = loaded(session, self.voyage)
         self.fleet.load(columns)
@@ -170,7 +175,9 @@ class Journey:
         dimension = self.voyage.model.dimension
         there = columns.reals[places.there : places.there + dimension, lane]
         side = int(columns.wholes[Whole.FLYING, lane])
-        key = Key(self.session.seed, 2 * lane + side, int(columns.wholes[Whole.STARTED + side, lane]))
+        key = Key(
+            self.session.seed, 2 * lane + side, int(columns.wholes[Whole.STARTED + side, lane])
+        )
         what = "a simulation gave NaN for its distance"
         if self.voyage.model.steps is None:
             what = f"{self.session.problem.function_name} gave NaN or infinity"

@@ -56,13 +56,11 @@ class LaneModel:
 
 
 def lane_model(problem: Problem, kernel: Kernel, levels: Floats) -> LaneModel:
-    """A problem and a kernel as lanes compute them, or an error that says what stands in the way."""
+    """A problem and a kernel as lanes compute them, or an error that says why they cannot."""
     if isinstance(problem, Abc):
         model = LaneModel(problem, _steps_of(problem), None, *_one_hit(problem, kernel, levels))
     elif isinstance(problem, Tempered | Power):
-        log_value = (
-            problem.log_likelihood if isinstance(problem, Tempered) else problem.log_density
-        )
+        log_value = problem.log_likelihood if isinstance(problem, Tempered) else problem.log_density
         model = LaneModel(problem, None, log_value, *_random_walk(kernel, problem, levels))
     else:
         raise InputError(
@@ -118,5 +116,6 @@ def _random_walk(kernel: Kernel, problem: Problem, levels: Floats) -> tuple[int,
 
 
 def _tuning(problem: Problem, kernel: Kernel, levels: Floats) -> FloatTable:
-    ladder = Ladder(tuple(levels.tolist()), kind=problem.ladder_kind)
+    make = Ladder.tolerances if problem.ladder_kind == "tolerances" else Ladder.powers
+    ladder = make(levels.tolist())
     return kernel.at_first(np.ones(problem.dimension), ladder.rungs).tuning(problem, ladder)

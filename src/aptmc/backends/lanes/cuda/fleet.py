@@ -11,7 +11,7 @@ from typing_extensions import override
 from aptmc.backends.lanes.cuda.source import source_for
 from aptmc.backends.lanes.fleet import Deadline, Fleet, Voyage
 from aptmc.backends.lanes.tables import Lanes, Whole
-from aptmc.compiled import FloatTables, Integers, IntegerTable
+from aptmc.compiled import Floats, FloatTable, FloatTables, Integers, IntegerTable
 from aptmc.errors import InputError
 
 THREADS = 128  # in a block
@@ -31,13 +31,17 @@ class GpuFleet(Fleet):
         self._advance, self._exchange, self._collect = (
             code.get_function(name) for name in ("advance", "exchange", "collect")
         )
-        self._levels = cupy.asarray(voyage.levels, self._real)
-        self._tuning = cupy.asarray(np.ascontiguousarray(voyage.tuning), self._real)
+        self.retune(voyage.levels, voyage.tuning)
         self._lanes, self._groups = np.int64(voyage.lanes), np.int64(voyage.groups)
         self._seed = np.uint64(voyage.seed)
         self._reals: Any = None
         self._wholes: Any = None
         self._words: Any = None
+
+    @override
+    def retune(self, levels: Floats, tuning: FloatTable) -> None:
+        self._levels = cupy.asarray(levels, self._real)
+        self._tuning = cupy.asarray(np.ascontiguousarray(tuning), self._real)
 
     @override
     def load(self, lanes: Lanes) -> None:

@@ -81,7 +81,9 @@ def problem_code(model: LaneModel) -> str:
         )
     else:
         value, _ = module.translated(model.log_value, (REALS,))
-        pieces.append(f"DEVICE real step_simulation({head}, real) {{ return real({value}(theta)); }}")
+        pieces.append(
+            f"DEVICE real step_simulation({head}, real) {{ return real({value}(theta)); }}"
+        )
     return module.code() + "\n".join(pieces)
 
 
