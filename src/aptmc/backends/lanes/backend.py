@@ -96,11 +96,8 @@ class Lanes(Backend):
         """Do the chains stand in lanes, and is all known that lanes compute?"""
         if not session.machine.plan.never_waits:
             raise InputError("lanes never wait for each other: use schedule=aptmc.Anytime(...)")
-        if session.record.wanted[1::2].any() or session.machine.pools.size != 1:
-            raise InputError(
-                "this run was begun by other processors, whose moves lanes cannot compute again: "
-                "go on with a backend like the one it was begun with"
-            )
+        if not session.machine.is_mover.all():
+            raise InputError("lanes move the chains of all rungs: leave out idle rungs")
         lane_model(session.problem, session.kernel, session.machine.level)
 
     @override
@@ -116,6 +113,17 @@ class Lanes(Backend):
                 yield WallClockLanes(self, control, budget)
             else:
                 yield LoopEngine(partial(self._run, control=control), budget)
+
+    def run_again(
+        self, session: Session, deadlines: int, kept: int, times: list[float] | None
+    ) -> None:
+        """Compute a session again that has its first states, up to a deadline.
+
+        :param kept: how many of the deadlines, the last ones, were recorded
+        :param times: at which they were, if that was by a clock
+        """
+        Journey(session, self.device, Control()).again(deadlines, kept, times)
+        session.flush()
 
     def _run(self, session: Session, budget: float, control: Control) -> Usage:
         until = control.clock.now() + budget if self.is_in_real_time else math.inf

@@ -23,6 +23,7 @@ from aptmc.keys import START, Key
 from aptmc.problem import Abc
 from aptmc.session.first_states import Tell
 
+DRAWS = 1024  # from the prior, where chains begin
 MOVES = 4  # of each chain at each tolerance, on average
 TICKS = 1000  # between looks at how many there were
 FEWEST = 64  # chains within a tolerance, from which all others may go on
@@ -79,11 +80,14 @@ class Descent:
     def _from_prior(self) -> Lanes:
         voyage, dimension = self.voyage, self.voyage.model.dimension
         lanes = empty_lanes(voyage.places, voyage.lanes)
+        # Lanes that begin at the same place go different ways at once.
+        drawn = self.problem.prior.draw(self.rng, DRAWS)
+        log_prior = np.asarray(self.problem.prior.log_density(drawn))
         for side in range(2):
-            drawn = self.problem.prior.draw(self.rng, voyage.lanes)
-            lanes.reals[side * dimension : (side + 1) * dimension] = drawn.T
+            which = self.rng.integers(DRAWS, size=voyage.lanes)
+            lanes.reals[side * dimension : (side + 1) * dimension] = drawn[which].T
             lanes.reals[voyage.places.value + side] = np.inf
-            lanes.reals[voyage.places.log_prior + side] = self.problem.prior.log_density(drawn)
+            lanes.reals[voyage.places.log_prior + side] = log_prior[which]
         lanes.wholes[Whole.STARTED] = 1
         return lanes
 

@@ -11,7 +11,7 @@ from aptmc.backends.lanes.fleet import Deadline, Voyage
 from aptmc.backends.lanes.handover import Counts, clock_of, loaded, note_draws, store
 from aptmc.backends.lanes.model import lane_model
 from aptmc.backends.lanes.tables import Whole
-from aptmc.clock import Clock
+from aptmc.compiled import FloatTables
 from aptmc.errors import MoveFailed, RunFailed, StopReason
 from aptmc.keys import DEADLINE, Key, start_of_epoch
 from aptmc.session.control import Control, FixedProcessors
@@ -77,7 +77,7 @@ class Journey:
             plan: list[Deadline] = []
             while len(plan) < many and self.due <= until:
                 plan.append(self._passing(keeps=self.due > settled))
-            self._pass(plan, clock=None, origin=0.0)
+            self._pass(plan)
             self.elapsed = float(self.now - start)
             if self._is_stopped():
                 return self._stop()
@@ -89,6 +89,18 @@ class Journey:
         self.elapsed = float(self.now - start)
         return StopReason.BUDGET_SPENT
 
+    def again(self, deadlines: int, kept: int, times: list[float] | None) -> None:
+        """Pass as many deadlines as another run did, of which the last ones were recorded.
+
+        :param times: at which they were recorded, if that was by a clock
+        """
+        unseen = deadlines - kept
+        left = None if times is None else iter(times)
+        for number in range(deadlines):
+            deadline = self._passing(keeps=number >= unseen)
+            given = [next(left)] if left is not None and deadline.is_kept else None
+            self._pass([deadline], given)
+
     def _by_clock(self, budget: float, settle: float) -> StopReason:
         clock, many = self.control.clock, 1
         start = clock.now()
@@ -96,8 +108,9 @@ class Journey:
             before = self.elapsed
             keeps = self.elapsed >= settle
             plan = [self._passing(keeps=keeps) for _ in range(many)]
-            self._pass(plan, clock=clock, origin=start - self.began)
+            rows = self.fleet.run(plan)
             self.elapsed = clock.now() - start
+            self._note(plan, rows, [self.began + self.elapsed] * len(rows))
             if self._is_stopped():
                 return self._stop()
             taken = self.elapsed - before
@@ -118,16 +131,16 @@ class Journey:
             is_kept = int(seen[0]) % self.thin == 0
         return Deadline(ticks, number, is_kept)
 
-    def _pass(self, plan: list[Deadline], clock: Clock | None, origin: float) -> None:
-        rows = self.fleet.run(plan)
-        ticks = sum(deadline.ticks for deadline in plan)
-        if clock is None:
-            ends = self.now - ticks + np.cumsum([deadline.ticks for deadline in plan])
-            times = [float(end) for end, one in zip(ends, plan, strict=True) if one.is_kept]
-        else:
-            times = [clock.now() - origin] * len(rows)
+    def _pass(self, plan: list[Deadline], times: list[float] | None = None) -> None:
+        """Pass deadlines; times are told in ticks, unless they are given."""
+        ends = np.cumsum([deadline.ticks for deadline in plan])
+        ends += self.now - ends[-1]
+        ticks = [float(end) for end, one in zip(ends, plan, strict=True) if one.is_kept]
+        self._note(plan, self.fleet.run(plan), ticks if times is None else times)
+
+    def _note(self, plan: list[Deadline], rows: FloatTables, times: list[float]) -> None:
         note_draws(self.session, rows, times, self.voyage.kept_lanes)
-        self._count(len(plan), ticks)
+        self._count(len(plan), sum(deadline.ticks for deadline in plan))
         self._look_after_failures()
 
     def _count(self, deadlines: int, ticks: int) -> None:
