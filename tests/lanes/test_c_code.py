@@ -14,6 +14,7 @@ from aptmc.backends.lanes.fleet import Deadline, ProcessorFleet, Voyage
 from aptmc.backends.lanes.model import lane_model
 from aptmc.backends.lanes.tables import Whole, empty_lanes
 from aptmc.models import gamma_mixture, stepwise_lotka_volterra
+from benchmarks import lanes_problems
 from tests.lanes.problems import MIXTURE, TWO_MODES, mixture, two_modes
 from tests.support.c_lanes import FleetInC
 
@@ -89,7 +90,19 @@ def density():
     return voyage(problem, aptmc.Ladder.powers(4), aptmc.RandomWalk(1.0)), row
 
 
+def epidemic():
+    problem, theta = lanes_problems.epidemic(), [0.4, 1.5]
+    return voyage(problem, **lanes_problems.EPIDEMIC), row_of(problem, theta, 0.1)
+
+
+def tree():
+    problem, theta = lanes_problems.tree(), [1.0, 0.4]
+    return voyage(problem, **lanes_problems.TREE), row_of(problem, theta, 0.1)
+
+
 PROBLEMS = {
+    "an epidemic among individuals": epidemic,
+    "a tree of births and deaths": tree,
     "predators and prey": predators,
     "two modes": modes,
     "two modes, uncorrected": lambda: modes(takes_all=True),

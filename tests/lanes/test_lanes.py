@@ -154,6 +154,8 @@ def test_other_processors_cannot_go_on_with_what_lanes_have_in_flight(tmp_path):
         aptmc.resume(store, PROBLEM, budget=10, on=aptmc.VirtualTime(2), progress=False)
 
 
+IN_ONE_PIECE = aptmc.Abc.early(PROBLEM.simulator.simulate, PROBLEM.prior, counts_work=True)
+
 # --- what cannot be -----------------------------------------------------------------------------
 
 
@@ -171,7 +173,7 @@ def log_likelihood(theta):
         ({"kernel": aptmc.OneHit(1.0, truncate=True)}, "no truncate"),
         ({"on": lanes(2)}, "2 lanes are too few for a ladder of 3 rungs"),
         (
-            {"problem": aptmc.Abc.early(PROBLEM.simulator.simulate, PROBLEM.prior, counts_work=True)},
+            {"problem": IN_ONE_PIECE},
             r"aptmc.Abc.stepwise\(begin, step, prior, state=...\)",
         ),
         (

@@ -134,7 +134,7 @@ def place_that_is_no_whole_number(theta, rng, state, tolerance):
 def of_two_kinds(theta, rng, state, tolerance):
     found = theta
     found = 1.0
-    return found
+    return found + 1.0
 
 
 def that_calls_itself(theta, rng, state, tolerance):

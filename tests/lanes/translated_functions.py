@@ -33,7 +33,7 @@ def whole_numbers(x, n):
 
 @njit
 def branches(x, n):
-    if x > 2.0 and n != 3 or not x > 0.0:
+    if (x > 2.0 and n != 3) or not x > 0.0:
         y = 1.0 if n > 4 else x
     elif 0.0 < x <= 1.0:
         y = -x
@@ -101,7 +101,7 @@ FUNCTIONS = [
 
 
 def draws_in_order(theta, rng, state, tolerance):
-    """Python draws from left to right; which of the two operands C would take first, nobody knows."""
+    """Python draws from left to right; which of two C would draw first, nobody knows."""
     state[0] = rng.random() - 2.0 * rng.random()
     if rng.random() < 0.5 and rng.random() < 0.5:
         state[1] += 1.0

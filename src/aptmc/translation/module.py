@@ -12,6 +12,8 @@ from aptmc.compiled import source_of
 from aptmc.translation.function import Translation
 from aptmc.translation.kinds import REALS, Kind, Typed, Untranslatable, array_of, literal
 
+LARGEST = float(np.finfo(np.float64).max)
+
 
 @final
 class Module:
@@ -19,11 +21,14 @@ class Module:
 
     :param draws: the generator's methods by name: a function of the library that is translated, or
         `PRIMITIVE` for what is written in C by hand
+    :param largest: the largest number that the machine knows; constants beyond are cut off there
     :param apart: names of those that are long and rare, and better not copied into their callers
     """
 
-    def __init__(self, draws: Mapping[str, Any], apart: Collection[str] = ()) -> None:
-        self.draws, self.apart = draws, apart
+    def __init__(
+        self, draws: Mapping[str, Any], apart: Collection[str] = (), *, largest: float = LARGEST
+    ) -> None:
+        self.draws, self.apart, self.largest = draws, apart, largest
         self._functions: dict[tuple[Any, tuple[Kind, ...]], tuple[str, Kind]] = {}
         self._under_way: list[Any] = []
         self._code: list[str] = []
@@ -56,6 +61,10 @@ class Module:
     def constant(self, values: np.ndarray) -> Typed:
         """An array that never changes."""
         array = np.ascontiguousarray(values)
+        if not np.isfinite(array).all():
+            raise Untranslatable(f"an array of constants must have finite numbers, got {array!r}")
+        if array.dtype.kind == "f":
+            array = np.clip(array, -self.largest, self.largest)
         kind = array_of(array)
         key = (kind.name, array.astype(np.float64 if kind == REALS else np.int64).tobytes())
         if key not in self._constants:

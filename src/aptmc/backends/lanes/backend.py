@@ -24,7 +24,7 @@ from aptmc.session.session import Session, Usage
 from aptmc.session.start_up import Part, StoppedEarly
 
 TICKS_BETWEEN_DEADLINES = 1000.0
-MANY_CHAINS = 4096  # that do not look for first states one after the other
+MANY_CHAINS = 1024  # that do not look for first states one after the other
 LANES_IN_WARMUP = 2048
 LANES_HERE, LANES_ON_DEVICE = 256, 65_536
 

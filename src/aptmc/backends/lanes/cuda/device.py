@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-import cupy
 from typing_extensions import override
 
 from aptmc.backends.lanes.cuda.fleet import GpuFleet
@@ -23,6 +22,8 @@ class Gpu(Device):
     is_gpu = True
 
     def __str__(self) -> str:
+        import cupy
+
         properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
         return f"{properties['name'].decode()} with {self.bits} bits"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, final
 
-import cupy
 import numpy as np
 from typing_extensions import override
 
@@ -23,11 +23,12 @@ class GpuFleet(Fleet):
     """Lanes whose columns lie in the memory of a GPU."""
 
     def __init__(self, voyage: Voyage, bits: int) -> None:
+        self._cupy: Any = import_module("cupy")  # which few have installed
         self.voyage = voyage
         self._real = np.dtype(np.float64 if bits == 64 else np.float32)
-        _check_memory(voyage, self._real.itemsize)
+        self._check_memory()
         options = ("--std=c++17", *(() if bits == 64 else ("--use_fast_math",)))
-        code = cupy.RawModule(code=source_for(voyage, bits), options=options, backend="nvrtc")
+        code = self._cupy.RawModule(code=source_for(voyage, bits), options=options, backend="nvrtc")
         self._advance, self._exchange, self._collect = (
             code.get_function(name) for name in ("advance", "exchange", "collect")
         )
@@ -40,13 +41,14 @@ class GpuFleet(Fleet):
 
     @override
     def retune(self, levels: Floats, tuning: FloatTable) -> None:
-        self._levels = cupy.asarray(levels, self._real)
-        self._tuning = cupy.asarray(np.ascontiguousarray(tuning), self._real)
+        self._levels = self._cupy.asarray(levels, self._real)
+        self._tuning = self._cupy.asarray(np.ascontiguousarray(tuning), self._real)
 
     @override
     def load(self, lanes: Lanes) -> None:
-        self._reals = cupy.asarray(lanes.reals, self._real)
-        self._wholes, self._words = cupy.asarray(lanes.wholes), cupy.asarray(lanes.words)
+        self._reals = self._cupy.asarray(lanes.reals, self._real)
+        self._wholes = self._cupy.asarray(lanes.wholes)
+        self._words = self._cupy.asarray(lanes.words)
 
     @override
     def read(self) -> Lanes:
@@ -61,13 +63,13 @@ class GpuFleet(Fleet):
 
     @override
     def catch_up(self, ticks: Integers) -> None:
-        self._go_on(0, cupy.asarray(ticks, np.int64))
+        self._go_on(0, self._cupy.asarray(ticks, np.int64))
 
     @override
     def run(self, deadlines: list[Deadline]) -> FloatTables:
         voyage = self.voyage
         kept = sum(deadline.is_kept for deadline in deadlines)
-        rows = cupy.empty((kept, voyage.kept_lanes, voyage.model.dimension + 2), self._real)
+        rows = self._cupy.empty((kept, voyage.kept_lanes, voyage.model.dimension + 2), self._real)
         place = 0
         for deadline in deadlines:
             self._go_on(deadline.ticks, 0)
@@ -94,17 +96,18 @@ class GpuFleet(Fleet):
              self._words),
         )  # fmt: skip
 
+    def _check_memory(self) -> None:
+        voyage = self.voyage
+        reals = voyage.places.count * self._real.itemsize
+        each = reals + int(Whole.COUNT) * 8 + 4 * 4
+        free, _ = self._cupy.cuda.runtime.memGetInfo()
+        fit = int(SHARE_OF_MEMORY * free) // each
+        if voyage.lanes > fit:
+            raise InputError(
+                f"{voyage.lanes} lanes of {each} bytes do not fit into the {free / 2**30:.1f} GiB "
+                f"that are free on the GPU: use {fit} lanes or fewer"
+            )
+
 
 def _blocks(threads: int) -> tuple[int]:
     return ((threads + THREADS - 1) // THREADS,)
-
-
-def _check_memory(voyage: Voyage, bytes_of_real: int) -> None:
-    each = voyage.places.count * bytes_of_real + int(Whole.COUNT) * 8 + 4 * 4
-    free, _ = cupy.cuda.runtime.memGetInfo()
-    fit = int(SHARE_OF_MEMORY * free) // each
-    if voyage.lanes > fit:
-        raise InputError(
-            f"{voyage.lanes} lanes of {each} bytes do not fit into the {free / 2**30:.1f} GiB that "
-            f"are free on the GPU: use {fit} lanes or fewer"
-        )

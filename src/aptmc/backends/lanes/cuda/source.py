@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+import numpy as np
+
 from aptmc.backends.lanes.draws import DRAWS
 from aptmc.backends.lanes.fleet import Voyage
 from aptmc.backends.lanes.model import LaneModel
@@ -24,7 +26,7 @@ PROBLEM = "//PROBLEM//"
 def source_for(voyage: Voyage, bits: int) -> str:
     """All of the C code of a run."""
     text = files("aptmc.backends.lanes.cuda").joinpath("lanes.c").read_text()
-    return _definitions(voyage, bits) + text.replace(PROBLEM, problem_code(voyage.model))
+    return _definitions(voyage, bits) + text.replace(PROBLEM, problem_code(voyage.model, bits))
 
 
 def _definitions(voyage: Voyage, bits: int) -> str:
@@ -57,14 +59,16 @@ def _definitions(voyage: Voyage, bits: int) -> str:
     return "\n".join([f"typedef {real} real;", "typedef long long whole;", *lines, ""])
 
 
-def problem_code(model: LaneModel) -> str:
+def problem_code(model: LaneModel, bits: int) -> str:
     """The functions of the problem in C, under the names by which `lanes.c` calls them."""
     if not model.problem.parametrisation.is_identity:
         raise InputError(
             "on a GPU parameters must be real numbers, and this prior has whole numbers or shares: "
             'use aptmc.Lanes(device="cpu")'
         )
-    module = Module({**DRAWS, "random": PRIMITIVE}, APART)
+    kind = np.float64 if bits == 64 else np.float32
+    largest = float(np.finfo(kind).max)
+    module = Module({**DRAWS, "random": PRIMITIVE}, APART, largest=largest)
     normal, _ = module.translated(DRAWS["standard_normal"], (GENERATOR,))
     pieces = [
         f"DEVICE real standard_normal_of(Generator &rng) {{ return {normal}(rng); }}",
