@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import aptmc
 from aptmc.exchange import Rule
+from aptmc.pools import Groups
 from aptmc.result.archive import KNOWN, from_json, to_json
 
 RULES = [
@@ -50,6 +51,7 @@ SETTINGS = [
     aptmc.Shared(chains_per_rung=3),
     aptmc.Partitioned(),
     aptmc.Paired(),
+    Groups(64),
     "auto",
     None,
 ]

@@ -24,7 +24,6 @@ from aptmc.session.session import Session, Usage
 from aptmc.session.start_up import Part, StoppedEarly
 
 TICKS_BETWEEN_DEADLINES = 1000.0
-MANY_CHAINS = 1024  # that do not look for first states one after the other
 LANES_IN_WARMUP = 2048
 LANES_HERE, LANES_ON_DEVICE = 256, 65_536
 
@@ -149,7 +148,7 @@ class Lanes(Backend):
         return journey.usage(stopped, failure)
 
     def _find_states(self, session: Session, control: Control, until: float) -> None:
-        """First states: a few are found as everywhere; very many climb down together."""
+        """First states of simulators climb down together; others are found as everywhere."""
         if session.progress.has_states:
             return
 
@@ -162,10 +161,10 @@ class Lanes(Backend):
                 raise StoppedEarly
 
         look_up()
-        if session.machine.rung.size < MANY_CHAINS or not session.problem.needs_search:
-            session.begin(tell=tell)
-        else:
+        if session.problem.needs_search:
             session.begin_from(Descent(voyage_of(session), self.device, tell, look_up).states())
+        else:
+            session.begin(tell=tell)
 
 
 @final

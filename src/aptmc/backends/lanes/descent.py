@@ -1,8 +1,9 @@
-"""First states of very many lanes: all chains climb down from the prior together.
+"""First states of lanes: all chains climb down from the prior together.
 
-Chains begin at draws from the prior and move at a tolerance that half of them have come within; the
-others go on from copies of those. A chain stops at the tolerance of its rung. What is in flight
-stays so all the while: if it began anew at each tolerance, states that take long would be lost.
+Where a run has few lanes, others go along for the descent. Chains begin at draws from the prior and
+move at a tolerance that half of them have come within; the others go on from copies of those. A
+chain stops at the tolerance of its rung. What is in flight stays so all the while: if it began anew
+at each tolerance, states that take long would be lost.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from aptmc.session.first_states import Tell
 DRAWS = 1024  # from the prior, where chains begin
 MOVES = 4  # of each chain at each tolerance, on average
 TICKS = 1000  # between looks at how many there were
+FEWEST_LANES = 512
 FEWEST = 64  # chains within a tolerance, from which all others may go on
 MOST_LOOKS = 10_000
 TRIES = 20  # at a tolerance that nobody comes below
@@ -44,8 +46,9 @@ class Descent:
         assert isinstance(voyage.model.problem, Abc)
         self.problem, self.target = voyage.model.problem, voyage
         self.rng = Key(voyage.seed, 0, 0, START).generator()
+        groups = max(voyage.groups, -(-FEWEST_LANES // voyage.rungs))
         # Moves of the run have keys of their own.
-        self.voyage = replace(voyage, seed=int(self.rng.integers(1 << 62)))
+        self.voyage = replace(voyage, groups=groups, seed=int(self.rng.integers(1 << 62)))
         self.fleet = device.fleet(self.voyage)
         self.tell, self.look_up = tell, look_up
         self.tolerance = float(voyage.levels[-1])
@@ -73,7 +76,9 @@ class Descent:
             self._bring_along(lanes, values)
             self.fleet.load(lanes)
             if before == coldest == self.tolerance:
-                return self._rows(lanes)
+                rows = self._rows(lanes).reshape(self.voyage.rungs, 2 * self.voyage.groups, -1)
+                wanted = rows[:, : 2 * self.target.groups]
+                return np.array(wanted).reshape(2 * self.target.lanes, -1)
             factor = self._factor(lanes)
             self._set_tolerances(spread if factor is None else factor)
 
