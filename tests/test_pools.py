@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aptmc import InputError, Ladder, Paired, Partitioned, Shared
-from aptmc.pools import Layout
+from aptmc.pools import Groups, Layout
 
 RUNGS = st.integers(1, 12)
 CHAINS_PER_RUNG = st.integers(1, 4)
@@ -27,7 +27,7 @@ def check_layout(layout: Layout, rungs: int, chains_per_rung: int, processors: i
     for column in layout[:3]:
         assert column.shape == (chains,)
     assert layout.served.shape == (processors,)
-    assert [column.dtype for column in layout] == [np.int64, np.int64, np.bool_, np.int64]
+    assert [column.dtype for column in layout[:4]] == [np.int64, np.int64, np.bool_, np.int64]
     # Coldest first, as many chains on each rung as asked for.
     assert is_sorted(layout.rung)
     assert np.bincount(layout.rung, minlength=rungs).tolist() == [chains_per_rung] * rungs
@@ -133,3 +133,12 @@ def test_paired_needs_one_processor_for_each_rung(processors: int) -> None:
 def test_a_ladder_on_which_every_rung_is_idle_is_refused(pools: Any, processors: int) -> None:
     with pytest.raises(InputError, match="no chain makes local moves: leave at least one rung its"):
         pools.layout(Ladder.powers(2).without_local_moves(0, 1), processors)
+
+
+def test_groups_have_a_lane_with_two_chains_on_each_rung():
+    layout = Groups(14).layout(Ladder.powers(3), 14)
+    assert layout.rung.tolist() == [0] * 8 + [1] * 8 + [2] * 8
+    assert layout.served.size == 12
+    assert layout.recorded.tolist() == [True, False] * 12
+    with pytest.raises(InputError, match="2 lanes are too few for a ladder of 3 rungs"):
+        Groups(2).layout(Ladder.powers(3), 2)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aptmc.__about__ import __version__
 
 if TYPE_CHECKING:
-    from aptmc.backends import Dask, Futures, InProcess, Processes, Ray, VirtualTime
+    from aptmc.backends import Dask, Futures, InProcess, Lanes, Processes, Ray, VirtualTime
     from aptmc.errors import (
         AptmcError,
         ExchangeFailed,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from aptmc.schedule import Anytime, Schedule, Synchronous, Uncorrected
 
 _HOME = {
-    "backends": ("Dask", "Futures", "InProcess", "Processes", "Ray", "VirtualTime"),
+    "backends": ("Dask", "Futures", "InProcess", "Lanes", "Processes", "Ray", "VirtualTime"),
     "errors": (
         "AptmcError",
         "ExchangeFailed",
@@ -96,6 +96,7 @@ __all__ = [
     "Kernel",
     "Key",
     "Ladder",
+    "Lanes",
     "Mixture",
     "MoveFailed",
     "NeighbouringRungs",

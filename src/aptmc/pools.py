@@ -21,6 +21,7 @@ class Layout(NamedTuple):
     pool: Integers  # of each chain
     moves: Flags  # does this chain make local moves?
     served: Integers  # of each processor: the pool that it serves
+    recorded: Flags | None = None  # whose draws may be kept, if not those of all chains
 
     @property
     def pools(self) -> int:
@@ -97,6 +98,31 @@ class Paired(Pools):
             )
         rung = _rungs_of_chains(ladder, 2)
         return _layout(ladder, rung, rung.copy(), np.arange(processors))
+
+
+@final
+@dataclass(frozen=True)
+class Groups(Pools):
+    """Ladders beside each other, for `aptmc.Lanes`: on each rung a lane with two chains.
+
+    A lane is a processor with two chains of its own (first scenario). At a deadline one of them
+    waits, whose state is the draw of both; it is recorded under the number of the first.
+    """
+
+    lanes: int
+
+    def layout(self, ladder: Ladder, processors: int) -> Layout:
+        """As many whole ladders as there are lanes for."""
+        rungs = ladder.rungs
+        groups = whole_number("lanes", self.lanes) // rungs
+        if groups == 0:
+            raise InputError(
+                f"{self.lanes} lanes are too few for a ladder of {rungs} rungs, with a lane on "
+                f"each: use {rungs} lanes or more"
+            )
+        rung = _rungs_of_chains(ladder, 2 * groups)
+        layout = _layout(ladder, rung, 0 * rung, np.zeros(groups * rungs, np.int64))
+        return layout._replace(recorded=np.arange(rung.size) % 2 == 0)
 
 
 def _rungs_of_chains(ladder: Ladder, chains_per_rung: int) -> Integers:

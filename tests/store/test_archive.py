@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import aptmc
 from aptmc.exchange import Rule
 from aptmc.kernels import Students
+from aptmc.pools import Groups
 from aptmc.result.archive import KNOWN, from_json, to_json
 
 RULES = [
@@ -54,6 +55,7 @@ SETTINGS = [
     aptmc.Shared(chains_per_rung=3),
     aptmc.Partitioned(),
     aptmc.Paired(),
+    Groups(64),
     "auto",
     None,
 ]

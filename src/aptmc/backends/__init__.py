@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aptmc.backends.cluster.futures import Futures
     from aptmc.backends.cluster.ray import Ray
     from aptmc.backends.in_process import InProcess
+    from aptmc.backends.lanes.backend import Lanes
     from aptmc.backends.processes.backend import Processes
     from aptmc.backends.virtual.backend import VirtualTime
 
@@ -22,11 +23,12 @@ _HOME = {
     "Dask": "cluster.dask",
     "Futures": "cluster.futures",
     "InProcess": "in_process",
+    "Lanes": "lanes.backend",
     "Processes": "processes.backend",
     "Ray": "cluster.ray",
     "VirtualTime": "virtual.backend",
 }
-__all__ = ["Backend", "Dask", "Futures", "InProcess", "Processes", "Ray", "VirtualTime"]
+__all__ = ["Backend", "Dask", "Futures", "InProcess", "Lanes", "Processes", "Ray", "VirtualTime"]
 
 
 def __getattr__(name: str) -> Any:

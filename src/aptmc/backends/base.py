@@ -9,6 +9,7 @@ from typing import final
 
 from typing_extensions import override
 
+from aptmc.pools import Pools
 from aptmc.session.control import Control
 from aptmc.session.descent import Errand
 from aptmc.session.session import Session, Usage
@@ -67,12 +68,23 @@ class Backend(ABC):
     processors: int
     time_unit: str = "s"
     logs_events: bool = True  # unless the user decides otherwise
+    own_pools: Pools | None = None  # how chains stand, where only one way will do
+    pools_in_warmup: Pools | None = None  # where fewer chains will do to find settings
+    own_deadlines: float | None = None  # the time between them, where no warm-up need find it
+    settles_itself: bool = False  # before draws count, in a way of its own
+    computes_errands_alone: bool = False  # one order after the other, however many processors
 
     @final
     @property
     def is_in_real_time(self) -> bool:
         """Whether budgets are seconds by the clock."""
         return self.time_unit == "s"
+
+    @final
+    @property
+    def searchers(self) -> int:
+        """How many orders of an errand are computed at a time."""
+        return 1 if self.computes_errands_alone else self.processors
 
     @abstractmethod
     def start_early(self, *, compiles: bool) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import final
 
+import numpy as np
+
+from aptmc.errors import RunFailed, StopReason
 from aptmc.session.control import Control
 from aptmc.session.descent import Errand, Tell, carry_out
 from aptmc.session.first_states import how_many
 from aptmc.session.orders import Order, Outcome
-from aptmc.session.session import Session
+from aptmc.session.session import Session, Usage
 from aptmc.session.start_up import Part, StoppedEarly
 
 
@@ -36,6 +40,21 @@ def search_here(session: Session, errand: Errand, control: Control, until: float
     compile_here(session, control)
     errand.tell = tell
     _EarlyHere(session, control, until, tell).run_errand(errand)
+
+
+def before_moves_count(find: Callable[[], None], control: Control, processors: int = 1) -> Usage:
+    """Do what comes before moves that count, and say how that ended."""
+    stopped, failure = StopReason.STILL_RUNNING, None
+    before = control.clock.now()
+    try:
+        find()
+    except StoppedEarly:
+        stopped = control.stopped or StopReason.BUDGET_SPENT
+    except KeyboardInterrupt:
+        stopped = StopReason.INTERRUPTED
+    except RunFailed as error:
+        stopped, failure = StopReason.FAILED, error
+    return Usage(stopped, control.clock.now() - before, np.zeros(processors), failure)
 
 
 def compile_here(session: Session, control: Control) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import final
 
@@ -10,13 +9,12 @@ import numpy as np
 from typing_extensions import override
 
 from aptmc.backends.base import Engine, LoopBackend, LoopEngine
-from aptmc.backends.early_here import find_states_here, search_here
+from aptmc.backends.early_here import before_moves_count, find_states_here, search_here
 from aptmc.clock import Clock, WallClock
 from aptmc.errors import RunFailed, StopReason
 from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.descent import Errand, carry_out
 from aptmc.session.session import Overhead, Session, Usage
-from aptmc.session.start_up import StoppedEarly
 
 
 @final
@@ -116,7 +114,8 @@ class WallClockEngine(Engine):
     def run(self, session: Session, budget: float) -> Usage:
         """First states, unless there are some, and then moves, in what is left by then."""
         control = self._control
-        usage = self._before(partial(find_states_here, session, control, self._end))
+        find = partial(find_states_here, session, control, self._end)
+        usage = before_moves_count(find, control)
         if usage.stopped is not StopReason.STILL_RUNNING:
             return usage._replace(elapsed=0.0)
         control.start_up.over()
@@ -124,21 +123,8 @@ class WallClockEngine(Engine):
 
     @override
     def search(self, session: Session, errand: Errand) -> Usage:
-        return self._before(partial(search_here, session, errand, self._control, self._end))
-
-    def _before(self, find: Callable[[], None]) -> Usage:
-        """Do what comes before moves that count, and say how that ended."""
-        control, stopped, failure = self._control, StopReason.STILL_RUNNING, None
-        before = control.clock.now()
-        try:
-            find()
-        except StoppedEarly:
-            stopped = control.stopped or StopReason.BUDGET_SPENT
-        except KeyboardInterrupt:
-            stopped = StopReason.INTERRUPTED
-        except RunFailed as error:
-            stopped, failure = StopReason.FAILED, error
-        return Usage(stopped, control.clock.now() - before, np.zeros(1), failure)
+        search = partial(search_here, session, errand, self._control, self._end)
+        return before_moves_count(search, self._control)
 
     @override
     def left(self) -> float:

@@ -24,6 +24,7 @@ from aptmc.problem.simulator import (
     compiled_simulation,
     simulation_model,
 )
+from aptmc.problem.stepwise import Stepwise
 from aptmc.problem.weights import tolerance_log_weight
 from aptmc.targets import INTERPRETED, Target, target_of
 
@@ -67,6 +68,7 @@ class Abc(Problem):
     ladder_kind = "tolerances"
     needs_search = True
     reference_level = math.inf
+    steps: Stepwise | None = None  # of a simulator that can be left in mid-way
 
     def __init__(
         self,
@@ -137,6 +139,54 @@ class Abc(Problem):
             on_error=on_error,
             start_simulations=start_simulations,
         )
+        return problem
+
+    @classmethod
+    def stepwise(
+        cls,
+        begin: Callable[..., Any],
+        step: Callable[..., Any],
+        prior: Prior,
+        *,
+        state: int,
+        on_error: Literal["raise", "reject"] = "raise",
+        start_simulations: int = START_SIMULATIONS,
+    ) -> Abc:
+        """A simulator that can be left in mid-way and gone on with, as `aptmc.Lanes` does.
+
+        :param begin: begin(theta, rng, state) writes the state in which a simulation begins; it is
+            all zeros before
+        :param step: step(theta, rng, state, tolerance) goes one step on. It returns a negative
+            number as long as the simulation goes on; in the end the distance, or infinity as soon
+            as that must exceed the tolerance
+        :param state: how many numbers a simulation keeps from one step to the next
+
+        The number of steps is what `VirtualTime` takes for the hold time.
+
+        >>> from scipy import stats
+        >>> def begin(theta, rng, state):
+        ...     state[0], state[1] = 10, 0  # individuals, and the time
+        >>> def step(theta, rng, state, tolerance):
+        ...     state[1] += rng.exponential(1 / (theta[0] * state[0]))
+        ...     if state[1] > 1:
+        ...         return abs(state[0] - 25)
+        ...     state[0] += 1
+        ...     return -1
+        >>> Abc.stepwise(begin, step, Prior(birth=stats.gamma(2)), state=2).names
+        ('birth',)
+        """
+        steps = Stepwise(begin, step, state)
+        problem = cls.__new__(cls)
+        problem._set_up(
+            PlainSimulator.early(steps.whole(), counts_work=True),
+            prior,
+            "step",
+            target_of(begin, step),
+            kept_numbers=0,
+            on_error=on_error,
+            start_simulations=start_simulations,
+        )
+        problem.steps = steps
         return problem
 
     def _set_up(

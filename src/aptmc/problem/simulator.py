@@ -164,6 +164,8 @@ def call_checked(name: str, function: Callable[..., Any], *arguments: Any) -> An
     """Call a function of the user's, and say which it was if it raises."""
     try:
         return function(*arguments)
+    except SimulationFailed:  # of a function that calls others of the user's
+        raise
     except NumbaError as error:
         raise SimulationFailed(
             f"{name} cannot be compiled for what it is given: {compiler_words(error)}; mend it, or "
@@ -189,7 +191,7 @@ def floats_from(name: str, value: Any) -> npt.NDArray[np.float64]:
 
 
 def number_from(name: str, value: Any) -> float:
-    """What a function of the user's returned, as a number."""
+    """The number that a function of the user's returned, or an error that says which it was."""
     number = _array(value)
     if number.ndim != 0 or number.dtype.kind not in "iufb":
         raise SimulationFailed(f"{name} returned {value!r}, must be a single number,")

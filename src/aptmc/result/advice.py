@@ -14,6 +14,7 @@ import numpy as np
 from aptmc.compiled import Floats
 from aptmc.diagnostics import Summary
 from aptmc.errors import StopReason
+from aptmc.pools import Groups
 from aptmc.result.no_draws import no_draws
 from aptmc.result.one_advice import Advice
 from aptmc.result.prior_sketch import known_sketches, like_the_prior
@@ -292,7 +293,9 @@ def describe(run: Run) -> str:
         moves = schedule.moves_per_barrier
         parts.append(f"exchanges after {moves} move{'' if moves == 1 else 's'} of every chain")
     elif schedule.interval < np.inf and ladder.rungs > 1:
-        unit = run.settings.on.time_unit
+        # Lanes count ticks between deadlines, also where a budget is in seconds.
+        has_lanes = isinstance(run.settings.pools, Groups)
+        unit = "tick" if has_lanes else run.settings.on.time_unit
         words = unit if unit == "s" else f"{unit}s of time"
         parts.append(f"deadlines every {schedule.interval:.3g} {words}")
     if steps.max() > 1:

@@ -27,7 +27,7 @@ KNOWN = {
     kind.__name__: kind
     for kind in [
         Ladder, AutoLadder,
-        pools.Shared, pools.Partitioned, pools.Paired,
+        pools.Shared, pools.Partitioned, pools.Paired, pools.Groups,
         schedule.Anytime, schedule.Synchronous, schedule.Uncorrected,
         *filter(is_dataclass, (getattr(kernels, name) for name in kernels.__all__)),
         *(getattr(exchange, name) for name in exchange.__all__ if name != "Rule"),

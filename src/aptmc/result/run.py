@@ -155,7 +155,8 @@ class Run:
     @property
     def keeps_all(self) -> bool:
         """Whether the draws of all rungs were kept."""
-        return bool(self._record.wanted.all())
+        kept = np.unique(self._machine.rung[self._record.wanted])
+        return bool(kept.size == self.settings.ladder.rungs)
 
     @property
     def thin(self) -> int:
@@ -236,8 +237,8 @@ class Run:
             raise InputError(
                 f"there is no rung {rung!r}: there are rungs 0 to {self.settings.ladder.rungs - 1}"
             )
-        chains = np.flatnonzero(self._machine.rung == rung)
-        if not self._record.wanted[chains].all():
+        chains = self._recorded_on(rung)
+        if chains.size == 0:
             raise InputError(f'the draws of rung {rung} were not kept: use keep="all"')
         width = self._machine.states.shape[1]
         if warmup and self._warmup is not None:
@@ -308,7 +309,7 @@ class Run:
         From a store on disk, numbers are read when they are asked for.
         """
         has_warmup = self.settings.warmup > 0.0 or self._warmup is not None
-        chains = np.flatnonzero(self._machine.rung == 0)
+        chains = self._recorded_on(0)
         store = self._store
         if store.path is not None and self._knows_lengths:
             length, before = int(self._kept_on_rung_0().min()), self._before()[chains].tolist()
@@ -326,7 +327,7 @@ class Run:
         if not self._knows_lengths:
             return np.array([draws.time.size for draws in self.chains()])
         kept = self._record.seen // self._record.thin - self._before()
-        on_rung_0: Integers = kept[self._machine.rung == 0]
+        on_rung_0: Integers = kept[self._recorded_on(0)]
         return on_rung_0
 
     def _before(self) -> Integers:
@@ -334,6 +335,10 @@ class Run:
         record = self._record
         before: Integers = record.before if self._machine.is_settled[0] else record.seen
         return before // record.thin
+
+    def _recorded_on(self, rung: int) -> Integers:
+        """The chains on a rung whose draws are kept: of a lane, one stands for both."""
+        return np.flatnonzero((self._machine.rung == rung) & self._record.wanted)
 
     def to_dataframe(self, rung: int = 0) -> pandas.DataFrame:
         """All draws of a rung as a table of pandas, with chain, time and statistics."""

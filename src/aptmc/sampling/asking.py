@@ -22,6 +22,7 @@ from aptmc.processors import processors_available
 from aptmc.schedule import Anytime, Schedule
 from aptmc.settings import SWEEPS_TO_SETTLE, Settings, ToFind
 from aptmc.warmup import first_guess
+from aptmc.warmup.guess import with_deadlines
 
 
 def asked_for(
@@ -55,6 +56,12 @@ def asked_for(
     if not isinstance(moves, Kernel):
         raise wrong_kind("kernel", moves)
     schedule = Anytime() if schedule is None else schedule
+    if on is not None and on.own_pools is not None:
+        if pools is not None:
+            raise InputError(f"{on!r} places its chains itself: leave out pools={pools!r}")
+        pools = on.own_pools
+    if on is not None and on.own_deadlines is not None and schedule.wants_deadlines:
+        schedule = with_deadlines(schedule, on.own_deadlines, 0.0)
     check_kind("ladder", wanted, Ladder | AutoLadder)
     check_kind("schedule", schedule, Schedule)
     _check_that_they_fit(problem, wanted, moves, schedule)
@@ -78,6 +85,7 @@ def asked_for(
     seed = new_seed() if seed is None else check_seed(seed)
     if on is None:
         on = _default_backend(wanted, schedule, pools, to_find)
+    settles = schedule.settles and not on.settles_itself
     settings = Settings(
         problem=problem,
         ladder=wanted,  # type: ignore[arg-type]  # until it has its first guess
@@ -88,7 +96,7 @@ def asked_for(
         seed=seed,
         budget=seconds,
         warmup=0.0 if to_find.needs_warmup else to_find.length or 0.0,
-        settling=SWEEPS_TO_SETTLE if schedule.settles and to_find.length != 0.0 else 0,
+        settling=SWEEPS_TO_SETTLE if settles and to_find.length != 0.0 else 0,
         keep=keep,
         thin=thin,
         log_events=(on.logs_events or store is not None) if log_events is None else log_events,

@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, final
 
-from aptmc.backends import Backend, InProcess
+from aptmc.backends import Backend, InProcess, Lanes
 from aptmc.backends.workers.backend import WorkforceBackend
 from aptmc.errors import InputError, RunFailed
 from aptmc.kernels import Kernel
 from aptmc.problem import Problem
 from aptmc.result.compare import Comparison
 from aptmc.sampling.opening import PathLike, check_same
-from aptmc.sampling.resuming import build
+from aptmc.sampling.resuming import build, check_kind_of_backend
 from aptmc.sampling.saved_run import settings_in
 from aptmc.schedule import Schedule
 from aptmc.session.event_replay import replay as replay_events
-from aptmc.store import DiskStore
+from aptmc.store import Checkpoint, DiskStore
 
 
 @final
@@ -56,7 +56,8 @@ def replay(
 
     :param problem: what was sampled
     :param on: who computes: this process, if nothing is said, or any backend with workers,
-        `aptmc.Processes(8)` say; moves that were under way at the same time are so again
+        `aptmc.Processes(8)` say; moves that were under way at the same time are so again. What
+        lanes computed, lanes of the same kind compute again, which need no log
     :param kernel: the kernel, if it is one of your own
     :param schedule: the schedule, if it has an exchange rule of your own
 
@@ -78,13 +79,15 @@ def replay(
     >>> print(aptmc.replay(store, problem))
     100 moves computed again: 55 draws, all the same
     """
-    if not isinstance(on, WorkforceBackend | InProcess | None):
+    if not isinstance(on, WorkforceBackend | InProcess | Lanes | None):
         raise InputError(
             "on must be aptmc.Processes(...) or another backend with workers, or "
             f"aptmc.InProcess(), got {on!r}: times are those of the log"
         )
     disk, checkpoint = DiskStore.read(Path(store))
     check_same(problem, disk, force=False)
+    if isinstance(on, Lanes):
+        return _lanes_again(disk, checkpoint, problem, on, kernel, schedule)
     if not disk.description["log_events"]:
         raise InputError(f"{disk.path} holds no log of events to replay: use log_events=True")
     settings = settings_in(checkpoint, problem, on or InProcess(), kernel=kernel, schedule=schedule)
@@ -115,3 +118,36 @@ def replay(
     completions = int(session.machine.completed.sum())
     difference = comparison.difference or difference or comparison.finish()
     return Replay(completions, comparison.compared, difference)
+
+
+def _lanes_again(
+    disk: DiskStore,
+    checkpoint: Checkpoint,
+    problem: Problem,
+    on: Lanes,
+    kernel: Kernel | None,
+    schedule: Schedule | None,
+) -> Replay:
+    """From first states and keys alone: ticks are the same wherever they are computed."""
+    settings = settings_in(checkpoint, problem, on, kernel=kernel, schedule=schedule)
+    check_kind_of_backend(settings, on)
+    arrays = checkpoint.arrays
+    if "first_states" not in arrays:
+        return Replay(0, 0, None)
+    comparison = Comparison(disk.rows())
+    session = replace(build(disk, checkpoint, settings, on.processors), store=comparison.append)
+    session.tuning[...] = arrays["tuning"]
+    session.begin_from(arrays["first_states"])
+    deadlines, kept = int(arrays["machine/passed"][0]), int(arrays["record/seen"][0])
+    times = None
+    if checkpoint.notes["backend"]["time_unit"] == "s":
+        recorded = int(session.record.wanted.sum())
+        stored = [rows.draws.time for rows in disk.rows()]
+        times = [float(time) for column in stored for time in column][::recorded]
+    difference = None
+    try:
+        on.run_again(session, deadlines, kept, times)
+    except RunFailed as error:
+        difference = str(error)
+    difference = comparison.difference or difference or comparison.finish()
+    return Replay(int(session.machine.completed.sum()), comparison.compared, difference)

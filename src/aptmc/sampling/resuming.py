@@ -11,6 +11,7 @@ from aptmc.clock import duration
 from aptmc.coordinator.state import Settling
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel
+from aptmc.pools import Groups
 from aptmc.problem import Problem
 from aptmc.processors import processors_available
 from aptmc.sampling.opening import check_same
@@ -63,6 +64,7 @@ def prepare_to_resume(
                 and on.places == checkpoint.arrays.get("flight/chain", np.empty(0)).size
             )
             restore(session, session_snapshot(checkpoint), same_flight=same_flight)
+        check_kind_of_backend(settings, on)
         on.check(session)
     except BaseException:
         store.close()
@@ -77,6 +79,15 @@ def prepare_to_resume(
         sitting=seconds,
         earlier=earlier,
     )
+
+
+def check_kind_of_backend(settings: Settings, on: Backend) -> None:
+    """Lanes have a generator of their own: moves in flight can only be computed again by lanes."""
+    has_lanes = isinstance(settings.pools, Groups)
+    if has_lanes and on.own_pools is None:
+        raise InputError(f"this run was begun by lanes, and {on!r} has none: use on=aptmc.Lanes()")
+    if on.own_pools is not None and not has_lanes:
+        raise InputError(f"this run was not begun by lanes, so {on!r} cannot go on with it")
 
 
 def build(store: DiskStore, checkpoint: Checkpoint, settings: Settings, processors: int) -> Session:

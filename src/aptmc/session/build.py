@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from aptmc.compiled import FloatTable
 from aptmc.coordinator.state import SETTLED, Coordinator, Functions, Settling, coordinator
 from aptmc.kernels import Kernel
 from aptmc.keys import DEADLINE, Key, start_of_epoch
@@ -19,9 +20,9 @@ from aptmc.record.event_log import empty_log
 from aptmc.record.record import Record, empty_record
 from aptmc.schedule.base import Plan
 from aptmc.session.compilation import Aside, Compilation, WaitedFor
-from aptmc.session.descent import DownTo
+from aptmc.session.descent import DownTo, Tell, say_nothing
 from aptmc.session.first_states import descent_for, first_states, states_found
-from aptmc.session.orders import target_for
+from aptmc.session.orders import ComputeAll, target_for
 from aptmc.session.session import Session, empty_states
 from aptmc.session.standing_by import stand_by_to_answer
 from aptmc.settings import Settings
@@ -29,6 +30,7 @@ from aptmc.store import Store
 from aptmc.targets import INTERPRETED, needed_by
 from aptmc.targets.when import FIRST, when_to_compile
 
+MOST_LOOKING = 1024  # chains on a rung that look for a first state of their own
 RECORD_ROWS = 1 << 16
 RECORD_NUMBERS = 1 << 22  # of all rows together: 32 MiB
 
@@ -79,7 +81,7 @@ def build_session(
         tuning=kernel.tuning(problem, ladder),
         functions=functions,
         compilation=compilation_for(problem, kernel, functions),
-        find_states=partial(first_states, problem, ladder, kernel, layout, settings.seed),
+        find_states=partial(_find_states, problem, ladder, kernel, layout, settings.seed),
         descend=partial(
             descent_for, problem, ladder, kernel, settings.seed, down_to(settings, ladder, layout)
         ),
@@ -88,10 +90,31 @@ def build_session(
     )
 
 
+def _find_states(
+    problem: Problem,
+    ladder: Ladder,
+    kernel: Kernel,
+    layout: Layout,
+    seed: int,
+    compute_all: ComputeAll,
+    tell: Tell = say_nothing,
+) -> FloatTable:
+    """First states; of very many chains on a rung, some begin where others do."""
+    place = np.arange(layout.rung.size) - np.searchsorted(layout.rung, layout.rung)
+    looks = place < MOST_LOOKING
+    if looks.all():
+        return first_states(problem, ladder, kernel, layout, seed, compute_all, tell)
+    few = layout._replace(
+        rung=layout.rung[looks], pool=layout.pool[looks], moves=layout.moves[looks]
+    )
+    found = first_states(problem, ladder, kernel, few, seed, compute_all, tell)
+    return found[layout.rung * MOST_LOOKING + place % MOST_LOOKING]
+
+
 def down_to(settings: Settings, ladder: Ladder, layout: Layout) -> DownTo:
     """How far first states have to be searched for: down to the coldest rung with a chain."""
     levels = ladder.levels[int(layout.rung.min()) :]
-    return DownTo(levels, settings.problem.start_simulations, settings.on.processors)
+    return DownTo(levels, settings.problem.start_simulations, settings.on.searchers)
 
 
 def compilation_for(problem: Problem, kernel: Kernel, functions: Functions) -> Compilation:
@@ -124,4 +147,6 @@ def build_record(
     """A record without draws, with room for those that are to be kept."""
     chains = layout.rung.size
     wanted = layout.rung == 0 if keep == "coldest" else np.ones(chains, np.bool_)
+    if layout.recorded is not None:
+        wanted &= layout.recorded
     return empty_record(layout.rung, ladder.rungs, width, wanted, rows, thin, info_length)

@@ -154,6 +154,11 @@ class Control:
             todo()
             self.called += self.clock.now() - begun
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether somebody waits for something."""
+        return not self._requests.empty()
+
     def serve(self, processors: RunningProcessors) -> None:
         """Carry out what was asked for, and what is due."""
         self.do_duties(processors)

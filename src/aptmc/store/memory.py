@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from aptmc.record.event_log import EventLog, Events, empty_log, events_in, joined_events
 from aptmc.record.record import Record
-from aptmc.store.base import Arrays, Draws, Store, joined, no_draws, rows_in
+from aptmc.store.base import Arrays, Draws, Rows, Store, joined, no_draws, rows_in
 
 
 @final
@@ -20,6 +20,7 @@ class MemoryStore(Store):
 
     def __init__(self) -> None:
         self._pieces: dict[int, list[Draws]] = {}
+        self._unsorted: list[Rows] = []
         self._events: list[Events] = []
 
     @property
@@ -36,7 +37,16 @@ class MemoryStore(Store):
     def append(self, record: Record, log: EventLog) -> None:
         if log.filled[0] > 0:
             self._events.append(events_in(log))
-        chains, draws = rows_in(record)
+        if record.filled[0] > 0:
+            self._unsorted.append(rows_in(record))
+
+    def _sort(self) -> None:
+        """Have the draws by chain. Where chains are many, that takes longer than to keep them."""
+        if not self._unsorted:
+            return
+        unsorted, self._unsorted = self._unsorted, []
+        chains = np.concatenate([rows.chain for rows in unsorted])
+        draws = joined([rows.draws for rows in unsorted], 0)
         order = np.argsort(chains, kind="stable")
         present, first = np.unique(chains[order], return_index=True)
         for chain, mine in zip(present.tolist(), np.split(order, first[1:]), strict=False):
@@ -56,6 +66,7 @@ class MemoryStore(Store):
 
     @override
     def copy(self) -> MemoryStore:
+        self._sort()
         other = MemoryStore()
         other._pieces = {chain: list(pieces) for chain, pieces in self._pieces.items()}
         other._events = list(self._events)
@@ -69,6 +80,7 @@ class MemoryStore(Store):
 
     @override
     def chains(self, chains: Sequence[int], width: int) -> list[Draws]:
+        self._sort()
         for chain in chains:
             pieces = self._pieces.get(chain, [])
             if len(pieces) != 1:
@@ -77,6 +89,7 @@ class MemoryStore(Store):
 
     @override
     def column(self, name: str, place: int | slice | None, chain: int) -> npt.NDArray[Any]:
+        self._sort()
         pieces = [getattr(draws, name) for draws in self._pieces.get(chain, [])]
         width = place.stop if isinstance(place, slice) else 1 + (place or 0)
         values = np.concatenate(pieces or [getattr(no_draws(width), name)])

@@ -156,7 +156,7 @@ class Tuner:
 
     def goal(self, left: float) -> Goal:
         """How far to go down: to a ladder that is given, or as far as is affordable."""
-        wish, processors = self.to_find.ladder, self.settings.on.processors
+        wish, processors = self.to_find.ladder, self.settings.on.searchers
         most = float(self.problem.start_simulations)
         if wish is None:
             return DownTo(self.settings.ladder.levels, most, processors)
@@ -226,6 +226,7 @@ class Tuner:
     def session(self) -> Session:
         """A session with the settings as they stand, for the next round."""
         settings, self.store = self.settings, MemoryStore()
+        settings = settings.found(pools=settings.on.pools_in_warmup or settings.pools)
         sweeps = min(settings.settling, SWEEPS_OF_ROUNDS)
         session = build_session(
             settings.found(keep="all", thin=1, log_events=False),

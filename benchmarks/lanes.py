@@ -1,0 +1,180 @@
+"""Lanes: simulators from a user's two functions in the whole anytime race, on a GPU if possible.
+
+Times are those of whole runs of `aptmc.sample`, from the call on; events are counted while draws
+are, exchanges and recording included. On this machine's processors everything is shorter.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import aptmc
+from aptmc.compiled import Floats
+from aptmc.models import gamma_mixture, stepwise_lotka_volterra
+from benchmarks import lanes_problems as problems
+
+TOLERANCES = (1.0, 1.145, 1.31, 1.5, 1.84, 2.257, 3.362, 6.082)
+TIGHTER = (0.4, 0.5, 0.63, 0.8, *TOLERANCES)
+# 3,778 hits of rejection from the uniform prior, at tolerance 1.
+MEANS: Floats = np.array([0.9178, 0.00991, 1.0885])
+ERRORS: Floats = np.array([0.185, 0.00464, 0.487]) / np.sqrt(3778)
+NAMES = ("birth", "predation", "death")
+EVERY = 2000
+INDEPENDENT = 10_000  # draws, whose precision is to be reached
+
+
+class Measured(NamedTuple):
+    """One run of predators and prey."""
+
+    lanes: int
+    whole: float  # seconds from the call to the result
+    seconds: float  # of them, in which lanes were on their way
+    events: float
+    moves: float  # of each chain
+    means: Floats
+    spreads: Floats
+    errors: Floats  # of the means, told by the groups
+
+    @property
+    def off(self) -> Floats:
+        """How many standard errors the means are away from those of rejection."""
+        return (self.means - MEANS) / np.hypot(self.errors, ERRORS)
+
+
+def predators(
+    on: Any, budget: float, tolerances: tuple[float, ...] = TOLERANCES, *, every: int = EVERY,
+    thin: int = 20, seed: int = 1, schedule: Any = None,
+) -> Measured:  # fmt: skip
+    """One run, from the call of `aptmc.sample` to its result."""
+    variances = 0.008 * np.array(tolerances) ** 1.82
+    begun = time.perf_counter()
+    run = aptmc.sample(
+        stepwise_lotka_volterra.problem(),
+        budget=budget,
+        ladder=aptmc.Ladder.tolerances(tolerances),
+        kernel=aptmc.OneHit(np.sqrt(np.outer(variances, [1.0, 1e-2, 1.0]))),
+        schedule=schedule or aptmc.Anytime(every=every),
+        on=on,
+        thin=thin,
+        progress=False,
+        seed=seed,
+    )
+    whole = time.perf_counter() - begun
+    draws = np.stack([np.stack(run.series(name)) for name in NAMES])
+    by_group = draws.mean(axis=2)
+    groups = by_group.shape[1]
+    lanes = groups * len(tolerances)
+    return Measured(
+        lanes, whole, run.elapsed, float(run.statistics["work"].sum()),
+        run.completions / (2 * lanes), by_group.mean(axis=1), draws.std(axis=(1, 2)),
+        by_group.std(axis=1, ddof=1) / np.sqrt(groups),
+    )  # fmt: skip
+
+
+def show_predators(name: str, found: Measured) -> None:
+    """A row of the first table."""
+    print(
+        f"| {name} | {found.lanes:,} | {found.whole - found.seconds:.1f} | "
+        f"{found.events / found.seconds:.2e} | {found.moves:.0f} | {_list(found.means, '.4g')} | "
+        f"{_list(found.off, '+.1f')} |",
+        flush=True,
+    )
+
+
+def print_growth(lanes: Callable[..., Any], sizes: list[int], budget: float, bits: int) -> None:
+    """How many events there are with more and more lanes."""
+    print("| run | lanes | s until ready | events per s | moves of a chain | means | off by |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for size in sizes:
+        show_predators(f"{bits} bits", predators(lanes(size, bits=bits, settle=0.4), budget))
+
+
+def print_known(lanes: Callable[..., Any], size: int, budget: float) -> None:
+    """Problems whose means are known, corrected and not."""
+    print("| problem | schedule | mean | should be | off by |")
+    print("| --- | --- | --- | --- | --- |")
+    known: list[tuple[str, aptmc.Abc, dict[str, Any], Callable[[Any], Any], float]] = [
+        ("two modes at 20 : 1", problems.two_modes(), problems.TWO_MODES, lambda x: x > 0.0, 0.5),
+        ("gamma mixture, p = 2", problems.mixture(), problems.MIXTURE, lambda x: x,
+         gamma_mixture.MEAN),
+    ]  # fmt: skip
+    for name, problem, settings, of, expected in known:
+        for schedule in (aptmc.Anytime(every=50), aptmc.Uncorrected(every=50)):
+            run = aptmc.sample(
+                problem, budget=budget, schedule=schedule, on=lanes(size, settle=0.3), thin=20,
+                progress=False, seed=1, **settings,
+            )  # fmt: skip
+            means = of(np.stack(run.series("x"))).mean(axis=1)
+            mean, error = means.mean(), means.std(ddof=1) / np.sqrt(means.size)
+            off = (mean - expected) / error
+            kind = type(schedule).__name__
+            print(f"| {name} | {kind} | {mean:.5f} | {expected} | {off:+.1f} |", flush=True)
+
+
+def print_users(lanes: Callable[..., Any], size: int, budget: float) -> None:
+    """Simulators as users write them: on the GPU by `on=aptmc.Lanes()` alone."""
+    print("| simulator | events per s | means |")
+    print("| --- | --- | --- |")
+    for name, problem, settings in (
+        ("an epidemic among 40", problems.epidemic(), problems.EPIDEMIC),
+        ("a tree of births and deaths", problems.tree(), problems.TREE),
+    ):
+        run = aptmc.sample(
+            problem, budget=budget, on=lanes(size, settle=0.3), thin=20,
+            schedule=aptmc.Anytime(every=500), progress=False, seed=1, **settings,
+        )  # fmt: skip
+        events = run.statistics["work"].sum() / run.elapsed
+        means = [float(np.mean(run.series(label))) for label in problem.labels]
+        print(f"| {name} | {events:.2e} | {_list(means, '.4f')} |", flush=True)
+
+
+def print_precision(lanes: Callable[..., Any], size: int, budgets: dict[Any, list[float]]) -> None:
+    """By mean squared error over many runs: how many independent draws a run is worth."""
+    runs = 20
+    print(f"| tolerance | budget, s | worth of {runs} runs, in independent draws, by parameter |")
+    print("| --- | --- | --- |")
+    for tolerances, lengths in budgets.items():
+        best = predators(lanes(size, settle=0.3), 10.0 * lengths[-1], tolerances, seed=1000)
+        for budget in lengths:
+            on = lanes(size, settle=0.4)
+            found = [predators(on, budget, tolerances, seed=seed).means for seed in range(runs)]
+            squared = ((np.array(found) - best.means) ** 2).mean(axis=0)
+            worth = best.spreads**2 / squared
+            print(f"| {tolerances[0]} | {budget} | {_list(worth, ',.0f')} |", flush=True)
+
+
+def _list(numbers: Any, kind: str) -> str:
+    return ", ".join(format(number, kind) for number in numbers)
+
+
+def main(*, quick: bool) -> None:
+    """Print the tables."""
+    on_gpu = aptmc.Lanes().device.is_gpu
+
+    def lanes(count: int, **options: Any) -> Any:
+        return aptmc.Lanes(count, **({"bits": 32} | options))
+
+    print(f"## Lanes on {lanes(1).device}\n")
+    if quick or not on_gpu:
+        print_growth(lanes, [256], 10.0 if quick else 60.0, 64)
+        print()
+        print_known(lanes, 240, 3.0 if quick else 20.0)
+        print()
+        return
+    print_growth(lanes, [1 << power for power in range(10, 18)], 4.0, 32)
+    print()
+    # More lanes make fewer moves in the same time, and need some to forget where they began.
+    print_growth(lanes, [1 << power for power in range(18, 21)], 15.0, 32)
+    print()
+    print_growth(lanes, [1 << 14, 1 << 18], 6.0, 64)
+    print()
+    print_known(lanes, 98_304, 5.0)
+    print()
+    print_users(lanes, 65_536, 5.0)
+    print()
+    print_precision(lanes, 1 << 16, {TOLERANCES: [1.5, 2.0], TIGHTER: [3.0]})
+    print()

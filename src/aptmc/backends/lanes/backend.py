@@ -1,0 +1,200 @@
+"""Lanes: the anytime race in ticks of the machine, so that no lane ever waits for another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Literal, final
+
+import numpy as np
+from typing_extensions import override
+
+from aptmc.backends.base import Backend, Engine, LoopEngine
+from aptmc.backends.early_here import before_moves_count, search_here
+from aptmc.backends.lanes.descent import Descent
+from aptmc.backends.lanes.device import Device, chosen_device
+from aptmc.backends.lanes.journey import Journey, voyage_of
+from aptmc.backends.lanes.model import lane_model
+from aptmc.checks import whole_number
+from aptmc.errors import InputError, RunFailed, StopReason
+from aptmc.pools import Groups
+from aptmc.session.control import Control
+from aptmc.session.descent import Errand
+from aptmc.session.session import Session, Usage
+from aptmc.session.start_up import Part, StoppedEarly
+
+TICKS_BETWEEN_DEADLINES = 1000.0
+LANES_IN_WARMUP = 2048
+LANES_HERE, LANES_ON_DEVICE = 256, 65_536
+
+
+@final
+class Lanes(Backend):
+    """Many processors that march in step: the lanes of a GPU, or of this machine's processors.
+
+    A lane is a processor with two chains on one rung. Time is counted in ticks, each a step of a
+    simulation (`Abc.stepwise`) or an evaluation of a density. At a deadline one chain of each lane
+    is in flight and is left alone, in mid-way; the other takes part in the exchanges. As ticks do
+    not depend on how fast the machine is, a run is exact, and the same whenever it is computed
+    again.
+
+    Lanes stand in groups. A group is a whole ladder with one lane on each rung; groups are
+    independent. A draw is the state that waits in a lane at a deadline, after the exchanges; `thin`
+    keeps one of so many. `schedule=Anytime(every=...)` counts ticks.
+
+    :param lanes: how many; a ladder of R rungs uses the largest multiple of R. By default 65,536 on
+        a GPU, 256 on processors
+    :param device: "gpu" needs a GPU of NVIDIA and cupy; "cpu" uses this machine's processors;
+        "auto": a GPU, if there is one
+    :param bits: of the numbers on a GPU: 64, or 32, which is several times as fast. Processors
+        always compute with 64
+    :param settle: the share of the budget, at first, of which nothing is recorded: chains that all
+        begin at the same moment are biased towards fast states for a while
+    :param budget_in: "seconds", or "ticks" of each lane: then a run ends at the same tick wherever
+        it is computed
+    :param threads: how many of this machine's processors compute; all, if nothing is said
+    """
+
+    logs_events = False
+    own_deadlines = TICKS_BETWEEN_DEADLINES
+
+    settles_itself = True
+    computes_errands_alone = True
+
+    def __init__(
+        self,
+        lanes: int | None = None,
+        *,
+        device: Literal["auto", "gpu", "cpu"] = "auto",
+        bits: Literal[64, 32] = 64,
+        settle: float = 0.1,
+        budget_in: Literal["seconds", "ticks"] = "seconds",
+        threads: int | None = None,
+    ) -> None:
+        if bits not in (32, 64):
+            raise InputError(f"bits must be 64 or 32, got {bits!r}")
+        if budget_in not in ("seconds", "ticks"):
+            raise InputError(f'budget_in must be "seconds" or "ticks", got {budget_in!r}')
+        if not isinstance(settle, int | float) or not 0.0 <= settle < 1.0:
+            raise InputError(f"settle must be a share from 0 on and below 1, got {settle!r}")
+        self.device: Device = chosen_device(device, bits=bits, threads=threads)
+        if lanes is None:
+            lanes = LANES_ON_DEVICE if self.device.is_gpu else LANES_HERE
+        self.processors = whole_number("lanes", lanes)
+        self.own_pools = Groups(self.processors)
+        self.pools_in_warmup = Groups(min(self.processors, LANES_IN_WARMUP))
+        self.settle = float(settle)
+        self.time_unit = "s" if budget_in == "seconds" else "tick"
+
+    def __repr__(self) -> str:
+        return f"Lanes({self.processors}, on {self.device})"
+
+    @override
+    def start_early(self, *, compiles: bool) -> None:
+        """Nothing is to be started."""
+
+    @override
+    def check(self, session: Session) -> None:
+        """Do the chains stand in lanes, and is all known that lanes compute?"""
+        if not session.machine.plan.never_waits:
+            raise InputError("lanes never wait for each other: use schedule=aptmc.Anytime(...)")
+        if not session.machine.is_mover.all():
+            raise InputError("lanes move the chains of all rungs: leave out idle rungs")
+        lane_model(session.problem, session.kernel, session.machine.level)
+
+    @override
+    def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
+        """Pass deadlines until the budget is spent: seconds, or ticks."""
+        return self._run(session, budget, control or Control())
+
+    @contextmanager
+    @override
+    def open(self, session: Session, budget: float, control: Control) -> Iterator[Engine]:
+        with control.signals(interrupt=True):
+            if self.is_in_real_time:
+                yield WallClockLanes(self, control, budget)
+            else:
+                search = partial(self._search, control=control)
+                yield LoopEngine(partial(self._run, control=control), search, budget)
+
+    def run_again(
+        self, session: Session, deadlines: int, kept: int, times: list[float] | None
+    ) -> None:
+        """Compute a session again that has its first states, up to a deadline.
+
+        :param kept: how many of the deadlines, the last ones, were recorded
+        :param times: at which they were, if that was by a clock
+        """
+        Journey(session, self.device, Control()).again(deadlines, kept, times)
+        session.flush()
+
+    def _run(self, session: Session, budget: float, control: Control) -> Usage:
+        until = control.clock.now() + budget if self.is_in_real_time else math.inf
+        try:
+            self._find_states(session, control, until)
+        except StoppedEarly:
+            stopped = control.stopped or StopReason.BUDGET_SPENT
+            return Usage(stopped, 0.0, np.zeros(session.processors))
+        if self.is_in_real_time:
+            budget = max(until - control.clock.now(), 0.0)
+        with control.start_up.without_looking_up(Part.PROBLEM, self.device.words_at_first):
+            journey = Journey(session, self.device, control)
+        control.start_up.over()
+        by_clock = self.is_in_real_time
+        try:
+            stopped = journey.go(budget, self.settle * budget, by_clock=by_clock)
+            failure = None
+        except KeyboardInterrupt:
+            stopped, failure = StopReason.INTERRUPTED, None
+        except RunFailed as error:
+            stopped, failure = StopReason.FAILED, error
+        journey.arrive()
+        return journey.usage(stopped, failure)
+
+    def _search(self, session: Session, errand: Errand, budget: float, control: Control) -> Usage:
+        """By ticks: in this process, and without taking any."""
+        search = partial(search_here, session, errand, control, math.inf)
+        return before_moves_count(search, control, session.processors)._replace(elapsed=0.0)
+
+    def _find_states(self, session: Session, control: Control, until: float) -> None:
+        """First states of simulators climb down together; others are found as everywhere."""
+        if session.progress.has_states:
+            return
+
+        def tell(words: str, share: float) -> None:
+            control.start_up.tell(Part.STATES, words, share)
+
+        def look_up() -> None:
+            control.do_duties()
+            if control.stopped is not None or control.clock.now() >= until:
+                raise StoppedEarly
+
+        look_up()
+        if session.problem.needs_search:
+            session.begin_from(Descent(voyage_of(session), self.device, tell, look_up).states())
+        else:
+            session.begin(tell=tell)
+
+
+@final
+class WallClockLanes(Engine):
+    """The engine of lanes whose budget is in seconds: it counts from the call."""
+
+    def __init__(self, backend: Lanes, control: Control, budget: float) -> None:
+        self._backend, self._control = backend, control
+        self._end = control.called + budget
+
+    @override
+    def run(self, session: Session, budget: float) -> Usage:
+        return self._backend.run(session, min(budget, self.left()), self._control)
+
+    @override
+    def search(self, session: Session, errand: Errand) -> Usage:
+        search = partial(search_here, session, errand, self._control, self._end)
+        return before_moves_count(search, self._control, session.processors)
+
+    @override
+    def left(self) -> float:
+        return self._end - self._control.clock.now()

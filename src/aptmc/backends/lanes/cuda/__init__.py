@@ -1,0 +1,1 @@
+"""Lanes on a GPU: C code made of the user's functions, compiled by CUDA when a run begins."""

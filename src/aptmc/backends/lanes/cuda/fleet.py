@@ -1,0 +1,113 @@
+"""Lanes on a GPU: a thread for each, whose simulation stays in its registers between deadlines."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, final
+
+import numpy as np
+from typing_extensions import override
+
+from aptmc.backends.lanes.cuda.source import source_for
+from aptmc.backends.lanes.fleet import Deadline, Fleet, Voyage
+from aptmc.backends.lanes.tables import Lanes, Whole
+from aptmc.compiled import Floats, FloatTable, FloatTables, Integers, IntegerTable
+from aptmc.errors import InputError
+
+THREADS = 128  # in a block
+SHARE_OF_MEMORY = 0.9  # that lanes may take
+
+
+@final
+class GpuFleet(Fleet):
+    """Lanes whose columns lie in the memory of a GPU."""
+
+    def __init__(self, voyage: Voyage, bits: int) -> None:
+        self._cupy: Any = import_module("cupy")  # which few have installed
+        self.voyage = voyage
+        self._real = np.dtype(np.float64 if bits == 64 else np.float32)
+        self._check_memory()
+        options = ("--std=c++17", *(() if bits == 64 else ("--use_fast_math",)))
+        code = self._cupy.RawModule(code=source_for(voyage, bits), options=options, backend="nvrtc")
+        self._advance, self._exchange, self._collect = (
+            code.get_function(name) for name in ("advance", "exchange", "collect")
+        )
+        self.retune(voyage.levels, voyage.tuning)
+        self._lanes, self._groups = np.int64(voyage.lanes), np.int64(voyage.groups)
+        self._seed = np.uint64(voyage.seed)
+        self._reals: Any = None
+        self._wholes: Any = None
+        self._words: Any = None
+
+    @override
+    def retune(self, levels: Floats, tuning: FloatTable) -> None:
+        self._levels = self._cupy.asarray(levels, self._real)
+        self._tuning = self._cupy.asarray(np.ascontiguousarray(tuning), self._real)
+
+    @override
+    def load(self, lanes: Lanes) -> None:
+        self._reals = self._cupy.asarray(lanes.reals, self._real)
+        self._wholes = self._cupy.asarray(lanes.wholes)
+        self._words = self._cupy.asarray(lanes.words)
+
+    @override
+    def read(self) -> Lanes:
+        reals = self._reals.get().astype(np.float64)
+        return Lanes(reals, self._wholes.get(), self._words.get())
+
+    @override
+    def sums(self) -> IntegerTable:
+        by_rung = self._wholes.reshape(int(Whole.COUNT), self.voyage.rungs, -1)
+        sums: IntegerTable = by_rung.sum(axis=2).get()
+        return sums
+
+    @override
+    def catch_up(self, ticks: Integers) -> None:
+        self._go_on(0, self._cupy.asarray(ticks, np.int64))
+
+    @override
+    def run(self, deadlines: list[Deadline]) -> FloatTables:
+        voyage = self.voyage
+        kept = sum(deadline.is_kept for deadline in deadlines)
+        rows = self._cupy.empty((kept, voyage.kept_lanes, voyage.model.dimension + 2), self._real)
+        place = 0
+        for deadline in deadlines:
+            self._go_on(deadline.ticks, 0)
+            self._exchange(
+                _blocks(voyage.groups), (THREADS,),
+                (self._lanes, self._groups, np.uint64(deadline.number), self._seed, self._levels,
+                 self._reals, self._wholes),
+            )  # fmt: skip
+            if deadline.is_kept:
+                self._collect(
+                    _blocks(voyage.kept_lanes), (THREADS,),
+                    (self._lanes, np.int64(voyage.kept_lanes), self._reals, self._wholes,
+                     rows[place]),
+                )  # fmt: skip
+                place += 1
+        found: FloatTables = rows.get().astype(np.float64)
+        return found
+
+    def _go_on(self, ticks: int, limits: Any) -> None:
+        self._advance(
+            _blocks(self.voyage.lanes), (THREADS,),
+            (self._lanes, self._groups, np.int64(ticks), limits, self._seed, self._levels,
+             self._tuning, np.int64(self._tuning.shape[1]), self._reals, self._wholes,
+             self._words),
+        )  # fmt: skip
+
+    def _check_memory(self) -> None:
+        voyage = self.voyage
+        reals = voyage.places.count * self._real.itemsize
+        each = reals + int(Whole.COUNT) * 8 + 4 * 4
+        free, _ = self._cupy.cuda.runtime.memGetInfo()
+        fit = int(SHARE_OF_MEMORY * free) // each
+        if voyage.lanes > fit:
+            raise InputError(
+                f"{voyage.lanes} lanes of {each} bytes do not fit into the {free / 2**30:.1f} GiB "
+                f"that are free on the GPU: use {fit} lanes or fewer"
+            )
+
+
+def _blocks(threads: int) -> tuple[int]:
+    return ((threads + THREADS - 1) // THREADS,)

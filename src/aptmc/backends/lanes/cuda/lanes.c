@@ -1,0 +1,319 @@
+// The moves and exchanges of lanes. `advance.py` and `exchanges.py` have the same for processors,
+// with all comments; both are checked against each other, bit for bit.
+//
+// Before this text come the definitions of `real`, `whole`, BITS, DIMENSION, STATE, RUNGS, SIDES,
+// IS_DENSITY, HAS_TOLERANCES, REJECTS_FAILURES, FACTOR, SPREAD and the columns; in its middle, the
+// functions of the problem: log_prior_of, begin_simulation and step_simulation.
+
+#if defined(__CUDACC__)
+#define DEVICE static __device__ __forceinline__
+#define APART static __device__ __noinline__
+#define CONSTANT static __constant__
+#define KERNEL extern "C" __global__ void
+#define EACH(name, count)                                                                          \
+  long long name = (long long)blockIdx.x * blockDim.x + threadIdx.x;                               \
+  if (name < (count))
+// So few registers that seven blocks share a multiprocessor: measured, on a model of predators.
+#if BITS == 32
+#define BOUNDS __launch_bounds__(128, 7)
+#else
+#define BOUNDS __launch_bounds__(128)
+#endif
+#define INFINITY __longlong_as_double(0x7ff0000000000000ll)
+#define NAN __longlong_as_double(0x7ff8000000000000ll)
+#else
+#include <math.h>
+#define DEVICE static inline
+#define APART static
+#define CONSTANT static
+#define KERNEL extern "C" void
+#define BOUNDS
+#define EACH(name, count) for (long long name = 0; name < (count); name++)
+#endif
+typedef unsigned int word;
+typedef unsigned long long long_word;
+
+// --- reckoning as Python does ---------------------------------------------------------------------
+
+DEVICE real absolute(real x) { return fabs(x); }
+DEVICE whole absolute(whole x) { return x < 0 ? -x : x; }
+template <class Number> DEVICE Number smaller(Number a, Number b) { return b < a ? b : a; }
+template <class Number> DEVICE Number larger(Number a, Number b) { return b > a ? b : a; }
+DEVICE whole floor_modulo(whole a, whole b) {
+  whole rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+DEVICE whole floor_divide(whole a, whole b) { return (a - floor_modulo(a, b)) / b; }
+DEVICE real floor_modulo(real a, real b) {
+  real rest = fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+DEVICE real floor_divide(real a, real b) { return floor(a / b); }
+DEVICE real power(real base, int exponent) {
+  real result = 1;
+  for (; exponent > 0; exponent >>= 1, base *= base)
+    if (exponent & 1) result *= base;
+  return result;
+}
+DEVICE real power(real base, real exponent) { return pow(base, exponent); }
+DEVICE whole power(whole base, whole exponent) {
+  whole result = 1;
+  for (; exponent > 0; exponent >>= 1, base *= base)
+    if (exponent & 1) result *= base;
+  return result;
+}
+
+// --- the generator --------------------------------------------------------------------------------
+
+struct Generator { word a, b, c, d; };
+
+DEVICE word rotated(word x, int by) { return (x << by) | (x >> (32 - by)); }
+
+DEVICE word next_word(Generator &rng) {
+  word result = rotated(rng.a + rng.d, 7) + rng.a, shifted = rng.b << 9;
+  rng.c ^= rng.a;
+  rng.d ^= rng.b;
+  rng.b ^= rng.c;
+  rng.a ^= rng.d;
+  rng.c ^= shifted;
+  rng.d = rotated(rng.d, 11);
+  return result;
+}
+
+DEVICE real random(Generator &rng) {
+#if BITS == 32
+  return ((next_word(rng) >> 9) + 0.5f) * 1.1920928955078125e-07f;
+#else
+  long long high = next_word(rng) >> 5, low = next_word(rng) >> 6;
+  return (high * 67108864.0 + low + 0.5) / 9007199254740992.0;
+#endif
+}
+
+DEVICE Generator generator_of(long_word seed, long_word chain, long_word number, word purpose) {
+  word a = (word)number, b = (word)(number >> 32), c = (word)chain, d = purpose;
+  word key = (word)seed, other = (word)(seed >> 32);
+  for (int round = 0; round < 10; round++) {
+    long_word one = (long_word)a * 0xD2511F53u, two = (long_word)c * 0xCD9E8D57u;
+    a = (word)(two >> 32) ^ b ^ key;
+    c = (word)(one >> 32) ^ d ^ other;
+    b = (word)two;
+    d = (word)one;
+    key += 0x9E3779B9u;
+    other += 0xBB67AE85u;
+  }
+  Generator rng = {a, b, c, d | 1u};
+  return rng;
+}
+
+// --- the problem ----------------------------------------------------------------------------------
+
+//PROBLEM//
+
+// --- moves ----------------------------------------------------------------------------------------
+
+#define REALS_AT(column) reals[(long long)(column) * lanes + lane]
+#define WHOLES_AT(column) wholes[(long long)(column) * lanes + lane]
+#define WORDS_AT(column) words[(long long)(column) * lanes + lane]
+
+KERNEL BOUNDS advance(long long lanes, long long groups, long long all_ticks, const long long *limits,
+               long_word seed, const real *levels, const real *tuning, long long tuned, real *reals,
+               long long *wholes, word *words) {
+  EACH(lane, lanes) {
+    if (WHOLES_AT(BROKEN) == 0) {
+      int rung = (int)(lane / groups);
+      const real *numbers = tuning + rung * tuned;
+      real level = levels[rung];
+      Generator rng = {WORDS_AT(0), WORDS_AT(1), WORDS_AT(2), WORDS_AT(3)};
+      real there[DIMENSION], state[STATE + 1];
+      for (int i = 0; i < DIMENSION; i++) there[i] = REALS_AT(THERE + i);
+      for (int i = 0; i < STATE; i++) state[i] = REALS_AT(STATE_FIRST + i);
+      real log_prior_there = REALS_AT(LOG_PRIOR_THERE);
+      int flying = (int)WHOLES_AT(FLYING);
+      bool under_way = WHOLES_AT(UNDER_WAY) != 0;
+      unsigned begun = 0, steps = 0, done = 0, accepted = 0;
+      int ticks = (int)(limits ? limits[lane] : all_ticks);
+      // The tick since which the present move is under way.
+      int since = -(int)WHOLES_AT(AGE);
+      for (int tick = 0; tick < ticks; tick++) {
+        bool is_over = false, is_accepted = false;
+        real value = -1;
+        if (!under_way) {
+          rng = generator_of(seed, 2 * lane + flying, WHOLES_AT(STARTED + flying), MOVE);
+          real normals[DIMENSION];
+          for (int i = 0; i < DIMENSION; i++) normals[i] = standard_normal_of(rng);
+          real length = 1;
+          if (SPREAD >= 0 && numbers[SPREAD >= 0 ? SPREAD : 0] > 0)
+            length = pow(real(10), -numbers[SPREAD >= 0 ? SPREAD : 0] * random(rng));
+          for (int i = 0; i < DIMENSION; i++) {
+            real away = 0;
+            for (int j = 0; j <= i; j++) away += numbers[FACTOR + i * DIMENSION + j] * normals[j];
+            there[i] = REALS_AT(flying * DIMENSION + i) + length * away;
+          }
+          log_prior_there = log_prior_of(there);
+          under_way = true;
+          since = tick;
+#if IS_DENSITY
+          is_over = log_prior_there == -INFINITY;
+#else
+          real ratio = log_prior_there - REALS_AT(LOG_PRIOR + flying), uniform = random(rng);
+          is_over = !(ratio >= 0 || uniform < exp(ratio));
+          if (!is_over) {
+            begun++;
+            for (int i = 0; i < STATE; i++) state[i] = 0;
+            begin_simulation(there, rng, state);
+          }
+#endif
+        }
+        if (!is_over) {
+          value = step_simulation(there, rng, state, level);
+          steps++;
+#if IS_DENSITY
+          is_over = true;
+          real here = REALS_AT(VALUE + flying);
+          real ratio = log_prior_there - REALS_AT(LOG_PRIOR + flying);
+          if (level != 0) ratio += level * value - level * here;
+          real uniform = random(rng);
+          is_accepted = ratio >= 0 || uniform < exp(ratio);
+          if (!(value < INFINITY)) {
+            WHOLES_AT(FAILURES) += 1;
+            WHOLES_AT(BROKEN) = 1;
+            break;
+          }
+#else
+          if (!(value < 0)) {
+            is_over = true;
+            is_accepted = value <= level;
+            if (value != value) {
+              WHOLES_AT(FAILURES) += 1;
+              if (!REJECTS_FAILURES) {
+                WHOLES_AT(BROKEN) = 1;
+                break;
+              }
+            }
+          }
+#endif
+        }
+        if (is_over) {
+          if (is_accepted) {
+            accepted++;
+            for (int i = 0; i < DIMENSION; i++) REALS_AT(flying * DIMENSION + i) = there[i];
+            REALS_AT(VALUE + flying) = value;
+            REALS_AT(LOG_PRIOR + flying) = log_prior_there;
+          }
+          done++;
+          flying = 1 - flying;
+          under_way = false;
+          since = tick + 1;
+          WHOLES_AT(STARTED + flying) += 1;
+        }
+      }
+      WORDS_AT(0) = rng.a;
+      WORDS_AT(1) = rng.b;
+      WORDS_AT(2) = rng.c;
+      WORDS_AT(3) = rng.d;
+      for (int i = 0; i < DIMENSION; i++) REALS_AT(THERE + i) = there[i];
+      for (int i = 0; i < STATE; i++) REALS_AT(STATE_FIRST + i) = state[i];
+      REALS_AT(LOG_PRIOR_THERE) = log_prior_there;
+      WHOLES_AT(FLYING) = flying;
+      WHOLES_AT(UNDER_WAY) = under_way;
+      WHOLES_AT(AGE) = ticks - since;
+      WHOLES_AT(SIMULATIONS) += begun;
+      WHOLES_AT(STEPS) += steps;
+      WHOLES_AT(DONE) += done;
+      WHOLES_AT(ACCEPTED) += accepted;
+    }
+  }
+}
+
+// --- exchanges ------------------------------------------------------------------------------------
+
+#define POSITIONS (SIDES * RUNGS)
+#define WIDTH (DIMENSION + 2)
+
+DEVICE real swap_chance(real level, real warmer_level, real value, real warmer_value) {
+#if HAS_TOLERANCES
+  return warmer_value <= level && value <= warmer_level ? 1 : 0;
+#else
+  real log_ratio = (level - warmer_level) * (warmer_value - value);
+  if (log_ratio >= 0) return 1;
+  return log_ratio < 0 ? exp(log_ratio) : real(0);
+#endif
+}
+
+KERNEL exchange(long long lanes, long long groups, long_word number, long_word seed,
+                const real *levels, real *reals, long long *wholes) {
+  EACH(group, groups) {
+    Generator rng = generator_of(seed, group, number, EXCHANGE);
+    real rows[POSITIONS][WIDTH];
+    int journeys[POSITIONS], source[POSITIONS], side_of[POSITIONS];
+    bool is_taken[POSITIONS];
+    for (int position = 0; position < POSITIONS; position++) {
+      long long lane = position / SIDES * groups + group;
+      int side = 1 - (int)WHOLES_AT(FLYING);
+      if (SIDES == 2 && position % 2 == 1) side = 1 - side;
+      side_of[position] = side;
+      for (int i = 0; i < DIMENSION; i++) rows[position][i] = REALS_AT(side * DIMENSION + i);
+      rows[position][DIMENSION] = REALS_AT(VALUE + side);
+      rows[position][DIMENSION + 1] = REALS_AT(LOG_PRIOR + side);
+      journeys[position] = (int)WHOLES_AT(JOURNEY + side);
+      source[position] = position;
+      is_taken[position] = false;
+    }
+    for (int rung = 0; rung < RUNGS - 1; rung++) {
+      long long lane = rung * groups + group;
+      real chance = swap_chance(levels[rung], levels[rung + 1], rows[rung * SIDES][DIMENSION],
+                                rows[(rung + 1) * SIDES][DIMENSION]);
+      WHOLES_AT(CHANCE) += (long long)(chance * CHANCE_UNIT);
+    }
+#if HAS_TOLERANCES
+    for (int position = 0; position < POSITIONS; position++) {
+      real level = levels[position / SIDES];
+      int count = 0;
+      for (int other = 0; other < POSITIONS; other++)
+        count += !is_taken[other] && rows[other][DIMENSION] <= level;
+      int pick = (int)(count * random(rng));
+      if (pick > count - 1) pick = count - 1;
+      for (int other = 0; other < POSITIONS; other++)
+        if (!is_taken[other] && rows[other][DIMENSION] <= level) {
+          if (pick == 0) source[position] = other;
+          pick--;
+        }
+      is_taken[source[position]] = true;
+    }
+#else
+    for (int position = random(rng) < real(0.5) ? 1 : 0; position < POSITIONS - 1; position += 2) {
+      real chance = swap_chance(levels[position / SIDES], levels[(position + 1) / SIDES],
+                                rows[position][DIMENSION], rows[position + 1][DIMENSION]);
+      if (random(rng) < chance) {
+        source[position] = position + 1;
+        source[position + 1] = position;
+      }
+    }
+#endif
+    for (int position = 0; position < POSITIONS; position++) {
+      int rung = position / SIDES, taken = source[position], side = side_of[position];
+      long long lane = rung * groups + group;
+      for (int i = 0; i < DIMENSION; i++) REALS_AT(side * DIMENSION + i) = rows[taken][i];
+      REALS_AT(VALUE + side) = rows[taken][DIMENSION];
+      REALS_AT(LOG_PRIOR + side) = rows[taken][DIMENSION + 1];
+      int journey = journeys[taken];
+      if (RUNGS > 1 && rung == 0) {
+        if (journey == HOTTEST) WHOLES_AT(TRIPS) += 1;
+        journey = COLDEST;
+      } else if (RUNGS > 1 && rung == RUNGS - 1 && journey == COLDEST) {
+        journey = HOTTEST;
+      }
+      WHOLES_AT(JOURNEY + side) = journey;
+    }
+  }
+}
+
+KERNEL collect(long long lanes, long long kept, const real *reals, const long long *wholes,
+               real *rows) {
+  EACH(lane, kept) {
+    int side = 1 - (int)WHOLES_AT(FLYING);
+    for (int i = 0; i < DIMENSION; i++) rows[lane * WIDTH + i] = REALS_AT(side * DIMENSION + i);
+    rows[lane * WIDTH + DIMENSION] = REALS_AT(VALUE + side);
+    rows[lane * WIDTH + DIMENSION + 1] = REALS_AT(LOG_PRIOR + side);
+  }
+}

@@ -1,0 +1,81 @@
+"""Which machine computes the lanes: a GPU, or this machine's processors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import final
+
+from typing_extensions import override
+
+from aptmc.backends.lanes.fleet import Fleet, ProcessorFleet, Voyage
+from aptmc.checks import whole_number
+from aptmc.errors import InputError
+from aptmc.processors import processors_available
+
+
+class Device(ABC):
+    """A machine with lanes."""
+
+    is_gpu = False
+
+    @property
+    @abstractmethod
+    def words_at_first(self) -> str:
+        """What is said while it makes ready."""
+
+    @abstractmethod
+    def fleet(self, voyage: Voyage) -> Fleet:
+        """Lanes for a run."""
+
+
+@final
+@dataclass(frozen=True)
+class Processors(Device):
+    """This machine's own."""
+
+    threads: int
+    instead: bool = False  # because no GPU was found
+
+    def __str__(self) -> str:
+        return "1 processor" if self.threads == 1 else f"{self.threads} processors"
+
+    @property
+    @override
+    def words_at_first(self) -> str:
+        found = "no GPU was found, so lanes are computed here: " if self.instead else ""
+        return f"{found}compiling the lanes"
+
+    @override
+    def fleet(self, voyage: Voyage) -> Fleet:
+        return ProcessorFleet(voyage, self.threads)
+
+
+def chosen_device(name: str, *, bits: int, threads: int | None) -> Device:
+    """The device that was asked for, or an error that says what is missing."""
+    if name not in ("auto", "gpu", "cpu"):
+        raise InputError(f'device must be "auto", "gpu" or "cpu", got {name!r}')
+    threads = processors_available() if threads is None else whole_number("threads", threads)
+    if name == "cpu":
+        return Processors(threads)
+    missing = _what_is_missing()
+    if missing is None:
+        from aptmc.backends.lanes.cuda.device import Gpu
+
+        return Gpu(bits)
+    if name == "gpu":
+        raise InputError(f'device="gpu" cannot be used here: {missing}; use device="cpu"')
+    return Processors(threads, instead=True)
+
+
+def _what_is_missing() -> str | None:
+    if find_spec("cupy") is None:
+        return "the package cupy is not installed (pip install aptmc[cuda])"
+    import cupy
+
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except Exception as error:  # a driver that is missing, or too old
+        return f"cupy finds no GPU ({error})"
+    return None if count > 0 else "cupy finds no GPU"

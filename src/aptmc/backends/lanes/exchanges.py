@@ -1,0 +1,118 @@
+"""Exchanges at a deadline: in each group, among the chains that wait.
+
+On every rung of a group one chain waits. On a ladder of tolerances all waiting states are dealt out
+anew (`aptmc.exchange.Reassignment`), on one of powers neighbours are paired, the odd ones or the
+even ones by the toss of a coin. `cuda/source.py` has the same in C.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from aptmc.backends.lanes.generator import lane_generator, seed_words
+from aptmc.backends.lanes.tables import CHANCE_UNIT, Whole
+from aptmc.compiled import Floats, FloatTable, IntegerTable, compiled, inlined
+from aptmc.keys import EXCHANGE
+from aptmc.record.record import COLDEST, HOTTEST
+
+FLYING, CHANCE, JOURNEY, TRIPS = (
+    int(column) for column in (Whole.FLYING, Whole.CHANCE, Whole.JOURNEY, Whole.TRIPS)
+)
+
+
+@inlined
+def swap_chance(
+    level: float, warmer_level: float, value: float, warmer_value: float, tolerances: bool
+) -> float:
+    """With which probability two neighbours would swap."""
+    if tolerances:
+        return 1.0 if warmer_value <= level and value <= warmer_level else 0.0
+    log_ratio = (level - warmer_level) * (warmer_value - value)
+    if log_ratio >= 0.0:
+        return 1.0
+    # Two states without any likelihood, at power 0, have no ratio.
+    return math.exp(log_ratio) if log_ratio < 0.0 else 0.0
+
+
+@compiled
+def exchange(
+    number: int, groups: int, seed: int, dimension: int, tolerances: bool, takes_all: bool,
+    levels: Floats, reals: FloatTable, wholes: IntegerTable,
+) -> None:  # fmt: skip
+    """Hold the exchanges of one deadline in all groups.
+
+    :param tolerances: whether levels are tolerances, or powers
+    :param takes_all: whether chains in flight take part: the error that `Uncorrected` makes
+    """
+    value_at, log_prior_at, width = 2 * dimension, 2 * dimension + 2, dimension + 2
+    rungs, sides = levels.shape[0], 2 if takes_all else 1
+    positions = sides * rungs
+    words = np.empty(4, np.uint32)
+    rng = lane_generator(words)
+    rows, journeys = np.empty((positions, width)), np.empty(positions, np.int64)
+    source = np.empty(positions, np.int64)  # of each position: whose state it takes
+    is_taken = np.empty(positions, np.bool_)
+    for group in range(groups):
+        seed_words(words, seed, group, number, EXCHANGE)
+        for position in range(positions):
+            lane = position // sides * groups + group
+            side = 1 - wholes[FLYING, lane]
+            if takes_all and position % 2 == 1:
+                side = 1 - side
+            for i in range(dimension):
+                rows[position, i] = reals[side * dimension + i, lane]
+            rows[position, dimension] = reals[value_at + side, lane]
+            rows[position, dimension + 1] = reals[log_prior_at + side, lane]
+            journeys[position] = wholes[JOURNEY + side, lane]
+            source[position] = position
+            is_taken[position] = False
+        for rung in range(rungs - 1):
+            colder, warmer = rung * sides, (rung + 1) * sides
+            chance = swap_chance(
+                levels[rung], levels[rung + 1], rows[colder, dimension],
+                rows[warmer, dimension], tolerances,
+            )  # fmt: skip
+            wholes[CHANCE, rung * groups + group] += int(chance * CHANCE_UNIT)
+        if tolerances:
+            for position in range(positions):
+                level = levels[position // sides]
+                count = 0
+                for other in range(positions):
+                    if not is_taken[other] and rows[other, dimension] <= level:
+                        count += 1
+                pick = min(int(count * rng.random()), count - 1)
+                for other in range(positions):
+                    if not is_taken[other] and rows[other, dimension] <= level:
+                        if pick == 0:
+                            source[position] = other
+                        pick -= 1
+                is_taken[source[position]] = True
+        else:
+            start = 1 if rng.random() < 0.5 else 0
+            for position in range(start, positions - 1, 2):
+                chance = swap_chance(
+                    levels[position // sides], levels[(position + 1) // sides],
+                    rows[position, dimension], rows[position + 1, dimension], tolerances,
+                )  # fmt: skip
+                if rng.random() < chance:
+                    source[position], source[position + 1] = position + 1, position
+        for position in range(positions):
+            rung, taken = position // sides, source[position]
+            lane = rung * groups + group
+            side = 1 - wholes[FLYING, lane]
+            if takes_all and position % 2 == 1:
+                side = 1 - side
+            for i in range(dimension):
+                reals[side * dimension + i, lane] = rows[taken, i]
+            reals[value_at + side, lane] = rows[taken, dimension]
+            reals[log_prior_at + side, lane] = rows[taken, dimension + 1]
+            journey = journeys[taken]
+            if rungs > 1 and rung == 0:
+                if journey == HOTTEST:
+                    wholes[TRIPS, lane] += 1
+                journey = COLDEST
+            elif rungs > 1 and rung == rungs - 1 and journey == COLDEST:
+                journey = HOTTEST
+            wholes[JOURNEY + side, lane] = journey

@@ -1,0 +1,98 @@
+"""What lanes know: columns of numbers with a place for each lane.
+
+Lane l of rung r and group g is number r * groups + g. Its two chains, a and b, are chains 2 l and
+2 l + 1 of the run. One of them is in flight at any time, the other waits. The columns lie one after
+the other, so that neighbouring lanes of a machine read neighbouring numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple, final
+
+import numpy as np
+
+from aptmc.compiled import FloatTable, IntegerTable
+
+CHANCE_UNIT = 1 << 20  # chances are added up as whole numbers, so that order does not matter
+
+
+class Whole(IntEnum):
+    """The columns of whole numbers. Those of two chains come in pairs, a's first."""
+
+    FLYING = 0  # which chain is in flight: 0 or 1
+    UNDER_WAY = 1  # whether its move has begun; otherwise it will at the next tick
+    AGE = 2  # for how many ticks its move has been computed
+    STARTED = 3  # and 4: the number of each chain's last move, which is part of its key
+    DONE = 5  # moves completed
+    ACCEPTED = 6
+    SIMULATIONS = 7
+    STEPS = 8  # of simulations, or evaluations of a density
+    FAILURES = 9
+    BROKEN = 10  # whether it stands still because its move failed
+    CHANCE = 11  # that this rung would have swapped with the next warmer one, added up
+    JOURNEY = 12  # and 13: the end of the ladder that each chain's state visited last
+    TRIPS = 14  # round trips of states that came to this lane
+    COUNT = 15
+
+
+@final
+@dataclass(frozen=True)
+class Places:
+    """Where in the columns of real numbers what begins."""
+
+    dimension: int
+    size: int  # of a simulation's state
+
+    @property
+    def here(self) -> int:
+        """Parameters of chain a, then those of b."""
+        return 0
+
+    @property
+    def value(self) -> int:
+        """What exchanges look at, of a and b."""
+        return 2 * self.dimension
+
+    @property
+    def log_prior(self) -> int:
+        """Log prior density of a and b."""
+        return self.value + 2
+
+    @property
+    def there(self) -> int:
+        """The parameters that the move under way has proposed."""
+        return self.log_prior + 2
+
+    @property
+    def log_prior_there(self) -> int:
+        """Their log prior density."""
+        return self.there + self.dimension
+
+    @property
+    def state(self) -> int:
+        """What the simulation under way keeps."""
+        return self.log_prior_there + 1
+
+    @property
+    def count(self) -> int:
+        """How many columns there are."""
+        return self.state + self.size
+
+
+class Lanes(NamedTuple):
+    """The columns of all lanes."""
+
+    reals: FloatTable
+    wholes: IntegerTable
+    words: np.ndarray  # four half words for each lane: its generator
+
+
+def empty_lanes(places: Places, lanes: int) -> Lanes:
+    """Lanes whose chains have no states yet."""
+    return Lanes(
+        np.zeros((places.count, lanes)),
+        np.zeros((int(Whole.COUNT), lanes), np.int64),
+        np.zeros((4, lanes), np.uint32),
+    )

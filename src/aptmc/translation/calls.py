@@ -1,0 +1,160 @@
+"""Calls: of known functions, of the generator's methods, and of other functions of the user's."""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from aptmc.compiled import source_of
+from aptmc.translation import names
+from aptmc.translation.kinds import (
+    FLAG,
+    GENERATOR,
+    NOTHING,
+    REAL,
+    WHOLE,
+    Static,
+    Typed,
+    common,
+    converted,
+)
+
+if TYPE_CHECKING:
+    from aptmc.translation.expressions import Expressions
+    from aptmc.translation.function import Translation
+
+
+PRIMITIVE = object()  # a method of the generator that is written in C by hand
+
+
+@final
+class Calls:
+    """The calls in one function."""
+
+    def __init__(self, function: Translation, expressions: Expressions) -> None:
+        self.function, self.expressions = function, expressions
+
+    def found(self, node: ast.Call) -> Typed | Static:
+        """What a call gives."""
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise self.function.refusal(node, "arguments with a star have no translation")
+        if isinstance(node.func, ast.Attribute):
+            owner = self.expressions.found(node.func.value)
+            if isinstance(owner, Typed):
+                if owner.kind == GENERATOR:
+                    return self._drawn(node, owner, node.func.attr)
+                raise self.function.refusal(node, f".{node.func.attr}() has no translation")
+        callee = self.expressions.found(node.func)
+        if not isinstance(callee, Static):
+            raise self.function.refusal(node, "this cannot be called")
+        what = callee.value
+        if what in (len,):
+            return self._length(node)
+        if isinstance(what, FunctionType) or hasattr(what, "py_func"):
+            return self._other(node, source_of(what))
+        if node.keywords:
+            raise self.function.refusal(node, "arguments by name have no translation here")
+        found = [self.expressions.found(argument) for argument in node.args]
+        known = [argument.value for argument in found if isinstance(argument, Static)]
+        if len(known) == len(found) and what not in names.NEW_ARRAYS:
+            return Static(what(*known))
+        return self._known(node, what, [self.expressions.as_typed(node, one) for one in found])
+
+    def _known(self, node: ast.Call, what: Any, given: list[Typed]) -> Typed:
+        if not all(value.kind.is_number for value in given):
+            raise self.function.refusal(node, f"{_name(what)} takes single numbers here")
+        reals = ", ".join(converted(value, REAL) for value in given)
+        if what in names.WHOLE_FUNCTIONS:
+            return Typed(f"whole({names.WHOLE_FUNCTIONS[what]}({reals}))", WHOLE)
+        if what in names.REAL_FUNCTIONS:
+            return Typed(f"{names.REAL_FUNCTIONS[what]}({reals})", REAL)
+        if what in names.TEST_FUNCTIONS:
+            return Typed(f"bool({names.TEST_FUNCTIONS[what]}({reals}))", FLAG)
+        if what in names.CASTS and len(given) == 1:
+            return self._cast(names.CASTS[what], given[0])
+        if what in names.ABSOLUTE and len(given) == 1:
+            kind = common(given[0].kind, WHOLE) or WHOLE
+            return Typed(f"absolute({converted(given[0], kind)})", kind)
+        if what is round and len(given) == 1:
+            return Typed(f"whole(rint({reals}))", WHOLE)
+        for known, name in ((names.MINIMUM, "smaller"), (names.MAXIMUM, "larger")):
+            if what in known and len(given) > 1:
+                kind = given[0].kind
+                for value in given[1:]:
+                    kind = common(kind, value.kind) or kind
+                code = converted(given[0], kind)
+                for value in given[1:]:
+                    code = f"{name}({code}, {converted(value, kind)})"
+                return Typed(code, kind)
+        raise self.function.refusal(node, f"{_name(what)} has no translation")
+
+    def _cast(self, name: str, value: Typed) -> Typed:
+        kind = {"real": REAL, "whole": WHOLE, "bool": FLAG}[name]
+        return Typed(converted(value, kind), kind)
+
+    def _length(self, node: ast.Call) -> Static:
+        value = self.expressions.found(node.args[0])
+        if isinstance(value, Static):
+            return Static(len(value.value))
+        length = self.function.length_of(value)
+        if length is None:
+            raise self.function.refusal(node, "how long this array is nobody knows")
+        return Static(length)
+
+    def _drawn(self, node: ast.Call, generator: Typed, method: str) -> Typed:
+        source = self.function.module.draws.get(method)
+        if source is None:
+            known = ", ".join(sorted(self.function.module.draws))
+            raise self.function.refusal(
+                node, f"rng.{method} is not known to lanes: use one of {known}"
+            )
+        if source is PRIMITIVE:
+            if node.args or node.keywords:
+                raise self.function.refusal(node, f"rng.{method}() gives one number at a time")
+            return self.function.kept(f"{method}({generator.code})", REAL)
+        if method not in self.function.module.apart:
+            return self._other(node, source, [generator])
+        copy = self.function.copy_of_generator(generator)
+        drawn = self._other(node, source, [copy], apart=True)
+        self.function.write(f"{generator.code} = {copy.code};")
+        return drawn
+
+    def _other(
+        self,
+        node: ast.Call,
+        source: FunctionType,
+        first: list[Typed] | None = None,
+        *,
+        apart: bool = False,
+    ) -> Typed:
+        """Another function of the user's or of the library: translated for these arguments."""
+        given = (first or []) + [self.expressions.value(argument) for argument in node.args]
+        named = {
+            str(keyword.arg): self.expressions.value(keyword.value) for keyword in node.keywords
+        }
+        order = source.__code__.co_varnames[: source.__code__.co_argcount]
+        defaults = dict(zip(order[::-1], (source.__defaults__ or ())[::-1], strict=False))
+        for name in order[len(given) :]:
+            if name in named:
+                given.append(named.pop(name))
+            elif name in defaults:
+                given.append(self.expressions.as_typed(node, Static(defaults[name])))
+        if named or len(given) != len(order):
+            raise self.function.refusal(node, f"{source.__name__} takes other arguments")
+        name, result = self.function.module.translated(
+            source, tuple(value.kind for value in given), apart=apart
+        )
+        call = f"{name}({', '.join(value.code for value in given)})"
+        if result == NOTHING:
+            self.function.write(f"{call};")
+            return Typed("", NOTHING)
+        return self.function.kept(call, result)
+
+
+def _name(what: Any) -> str:
+    if isinstance(what, np.ufunc):
+        return f"numpy.{what.__name__}"
+    return str(getattr(what, "__name__", what))

@@ -1,0 +1,193 @@
+"""Statements of Python as statements of C."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, final
+
+from aptmc.translation import names
+from aptmc.translation.kinds import FLAG, NOTHING, REALS, WHOLE, Static, Typed, converted
+
+if TYPE_CHECKING:
+    from aptmc.translation.function import Translation
+
+
+@final
+class Statements:
+    """The statements of one function."""
+
+    def __init__(self, function: Translation) -> None:
+        self.function = function
+
+    def all(self, nodes: list[ast.stmt]) -> None:
+        """One after the other."""
+        for node in nodes:
+            method = getattr(self, f"_{type(node).__name__.lower()}", None)
+            if method is None:
+                raise self.function.refusal(node, f"{type(node).__name__} has no translation")
+            method(node)
+
+    # --- one method for each kind of statement, by its name ------------------------------------
+
+    def _pass(self, node: ast.Pass) -> None:
+        pass
+
+    def _expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Constant):  # a docstring
+            return
+        found = self.function.expressions.found(node.value)
+        if isinstance(found, Typed) and found.kind != NOTHING:
+            self.function.write(f"(void)({found.code});")
+
+    def _assign(self, node: ast.Assign) -> None:
+        if len(node.targets) == 1 and self._makes_array(node):
+            return
+        found = self.function.expressions.found(node.value)
+        for target in node.targets:
+            self._to(node, target, found)
+
+    def _annassign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._to(node, node.target, self.function.expressions.found(node.value))
+
+    def _augassign(self, node: ast.AugAssign) -> None:
+        expressions = self.function.expressions
+        before = expressions.found(_read(node.target))
+        value = expressions.found(node.value)
+        self._to(node, node.target, expressions.arithmetic(node, node.op, before, value))
+
+    def _to(self, node: ast.stmt, target: ast.expr, found: Typed | Static) -> None:
+        function = self.function
+        if isinstance(target, ast.Tuple):
+            self._to_each(node, target, found)
+            return
+        value = function.expressions.as_typed(node, found)
+        if isinstance(target, ast.Name):
+            function.assign(node, target.id, value)
+        elif isinstance(target, ast.Subscript):
+            place = function.expressions.found(_read(target))
+            if isinstance(place, Static) or not value.kind.is_number:
+                raise function.refusal(node, "this is a constant, and stays as it is")
+            function.write(f"{place.code} = {converted(value, place.kind)};")
+        else:
+            raise function.refusal(node, "nothing can be assigned to this")
+
+    def _to_each(self, node: ast.stmt, target: ast.Tuple, found: Typed | Static) -> None:
+        function = self.function
+        value = function.expressions.as_typed(node, found)
+        if len(value.kind.of) != len(target.elts) or value.kind.is_array:
+            raise function.refusal(node, "the two sides have different lengths")
+        if value.parts:  # each is computed before any is assigned
+            parts = [function.kept(part.code, part.kind) for part in value.parts]
+        else:
+            whole = function.kept(value.code, value.kind)
+            parts = [
+                Typed(f"{whole.code}.part{place}", kind) for place, kind in enumerate(value.kind.of)
+            ]
+        for one, part in zip(target.elts, parts, strict=True):
+            self._to(node, one, part)
+
+    def _makes_array(self, node: ast.Assign) -> bool:
+        """A small array of the function's own: its length must be a constant."""
+        function, call, target = self.function, node.value, node.targets[0]
+        if not (isinstance(call, ast.Call) and isinstance(target, ast.Name)):
+            return False
+        if not isinstance(call.func, ast.Attribute | ast.Name):
+            return False
+        if isinstance(call.func, ast.Attribute) and not isinstance(call.func.value, ast.Name):
+            return False
+        if isinstance(call.func, ast.Attribute):
+            owner = function.expressions.found(call.func.value)
+            if not isinstance(owner, Static):
+                return False
+        callee = function.expressions.found(call.func)
+        if not isinstance(callee, Static) or not any(
+            callee.value is one for one in names.NEW_ARRAYS
+        ):
+            return False
+        length = function.expressions.found(call.args[0])
+        if (
+            len(call.args) != 1
+            or not isinstance(length, Static)
+            or not isinstance(length.value, int)
+        ):
+            raise function.refusal(node, "an array needs a length that never changes")
+        before = function.variables[target.id]
+        if before is None:
+            function.variables[target.id], function.changed = REALS, True
+        name = function.local(target.id)
+        if function.lengths.setdefault(name, length.value) != length.value:
+            raise function.refusal(node, "an array needs a length that never changes")
+        fill = {"zeros": "0", "ones": "1"}.get(callee.value.__name__)
+        if fill is not None:
+            function.write(f"for (int i = 0; i < {length.value}; i++) {name}[i] = {fill};")
+        return True
+
+    def _if(self, node: ast.If) -> None:
+        test = self.function.expressions.found(node.test)
+        if isinstance(test, Static):
+            self.all(node.body if test.value else node.orelse)
+            return
+        self.function.write(f"if ({converted(test, FLAG)}) {{")
+        self.all(node.body)
+        if node.orelse:
+            self.function.write("} else {")
+            self.all(node.orelse)
+        self.function.write("}")
+
+    def _while(self, node: ast.While) -> None:
+        if node.orelse:
+            raise self.function.refusal(node, "`else` after a loop has no translation")
+        self.function.write("while (true) {")
+        test = self.function.expressions.value(node.test)
+        self.function.write(f"if (!({converted(test, FLAG)})) break;")
+        self.all(node.body)
+        self.function.write("}")
+
+    def _for(self, node: ast.For) -> None:
+        function = self.function
+        call = node.iter
+        is_range = (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id == "range"
+            and not call.keywords
+        )
+        if not is_range or not isinstance(node.target, ast.Name) or node.orelse:
+            raise function.refusal(node, "only loops over range(...) have a translation")
+        assert isinstance(call, ast.Call)
+        limits = [function.expressions.found(argument) for argument in call.args]
+        numbers = [function.expressions.as_typed(node, limit) for limit in limits]
+        if any(number.kind != WHOLE for number in numbers):
+            raise function.refusal(node, "range needs whole numbers: use int(...)")
+        first = numbers[0].code if len(numbers) > 1 else "0"
+        last = numbers[1] if len(numbers) > 1 else numbers[0]
+        stride = limits[2] if len(limits) > 2 else Static(1)
+        if not isinstance(stride, Static) or stride.value == 0:
+            raise function.refusal(node, "the stride of range must be a constant")
+        # Python keeps what it counts by to itself: the loop may change its variable.
+        counter, end = function.new_name(WHOLE), function.new_name(WHOLE)
+        sign = "<" if stride.value > 0 else ">"
+        function.write(f"{end} = {last.code};")
+        loop = f"{counter} = {first}; {counter} {sign} {end}; {counter} += {stride.value}"
+        function.write(f"for ({loop}) {{")
+        function.assign(node, node.target.id, Typed(counter, WHOLE))
+        self.all(node.body)
+        function.write("}")
+
+    def _break(self, node: ast.Break) -> None:
+        self.function.write("break;")
+
+    def _continue(self, node: ast.Continue) -> None:
+        self.function.write("continue;")
+
+    def _return(self, node: ast.Return) -> None:
+        value = None if node.value is None else self.function.expressions.value(node.value)
+        self.function.give_back(node, value)
+
+
+def _read(target: ast.expr) -> ast.expr:
+    """The same place, to be read."""
+    if isinstance(target, ast.Name):
+        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    return target

@@ -1,0 +1,147 @@
+"""The C code that goes to a GPU computes what processors do, bit for bit, with 64 bits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+import aptmc
+from aptmc.backends.lanes.fleet import Deadline, ProcessorFleet, Voyage
+from aptmc.backends.lanes.model import lane_model
+from aptmc.backends.lanes.tables import Whole, empty_lanes
+from aptmc.models import gamma_mixture, stepwise_lotka_volterra
+from benchmarks import lanes_problems
+from tests.lanes.problems import MIXTURE, TWO_MODES, mixture, two_modes
+from tests.support.c_lanes import FleetInC
+
+GROUPS = 6
+PLAN = [Deadline(ticks, number, True) for number, ticks in enumerate([1, 57, 1000, 3, 4000] * 4, 1)]
+
+
+@njit
+def log_likelihood(theta):
+    total = 0.0
+    for i in range(DATA.size):
+        total -= 0.5 * (DATA[i] - theta[0]) ** 2 / theta[1] ** 2 + math.log(theta[1])
+    return total
+
+
+DATA = np.array([1.3, 0.2, 2.4, -0.3])
+
+
+def voyage(problem, ladder, kernel, **options):
+    levels = np.array(ladder.levels)
+    model = lane_model(problem, kernel, levels)
+    tuning = kernel.tuning(problem, ladder)
+    settings = {"takes_all": False, "kept_lanes": GROUPS * ladder.rungs} | options
+    return Voyage(model, levels, tuning, GROUPS, seed=3, **settings)
+
+
+def beginning(voyage, row):
+    """Lanes with all chains in one place."""
+    lanes, dimension = empty_lanes(voyage.places, voyage.lanes), voyage.model.dimension
+    for side in range(2):
+        for i in range(dimension):
+            lanes.reals[side * dimension + i] = row[i]
+        lanes.reals[voyage.places.value + side] = row[dimension]
+        lanes.reals[voyage.places.log_prior + side] = row[dimension + 1]
+    lanes.wholes[Whole.STARTED] = 1
+    return lanes
+
+
+def row_of(problem, theta, value):
+    prior = problem.reference
+    return [*theta, value, 0.0 if prior is None else prior.log_density(theta)]
+
+
+def predators():
+    problem = stepwise_lotka_volterra.problem()
+    ladder = aptmc.Ladder.tolerances([1.5, 2.0, 4.0, 7.0])
+    kernel = aptmc.OneHit(np.sqrt(np.outer([0.03, 0.05, 0.1, 0.3], [1.0, 1e-2, 1.0])))
+    return voyage(problem, ladder, kernel), row_of(problem, [0.9, 0.01, 1.0], 0.9)
+
+
+def modes(**options):
+    problem = two_modes()
+    return voyage(problem, **TWO_MODES, **options), row_of(problem, [2.0], 0.1)
+
+
+def gammas():
+    problem = mixture()
+    return voyage(problem, **MIXTURE), row_of(problem, [2.0], 0.1)
+
+
+def powers():
+    prior = aptmc.Prior(mean=stats.norm(0, 3), sd=stats.gamma(2))
+    problem = aptmc.Tempered(log_likelihood, prior)
+    kernel = aptmc.RandomWalk([0.5, 0.7, 1.0], spread=1.0)
+    theta = np.array([1.0, 1.0])
+    row = row_of(problem, theta, log_likelihood(theta))
+    return voyage(problem, aptmc.Ladder.powers([1.0, 0.5, 0.0]), kernel), row
+
+
+def density():
+    problem = aptmc.Power(gamma_mixture.log_density, 2.0)
+    row = row_of(problem, [2.0], gamma_mixture.log_density(np.array([2.0])))
+    return voyage(problem, aptmc.Ladder.powers(4), aptmc.RandomWalk(1.0)), row
+
+
+def epidemic():
+    problem, theta = lanes_problems.epidemic(), [0.4, 1.5]
+    return voyage(problem, **lanes_problems.EPIDEMIC), row_of(problem, theta, 0.1)
+
+
+def tree():
+    problem, theta = lanes_problems.tree(), [1.0, 0.4]
+    return voyage(problem, **lanes_problems.TREE), row_of(problem, theta, 0.1)
+
+
+PROBLEMS = {
+    "an epidemic among individuals": epidemic,
+    "a tree of births and deaths": tree,
+    "predators and prey": predators,
+    "two modes": modes,
+    "two modes, uncorrected": lambda: modes(takes_all=True),
+    "gamma mixture with a joint prior": gammas,
+    "tempered": powers,
+    "power of a density": density,
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_c_code_gives_the_same_numbers(name, tmp_path):
+    made, row = PROBLEMS[name]()
+    fleets = ProcessorFleet(made, 1), FleetInC(made, tmp_path)
+    draws = []
+    for fleet in fleets:
+        fleet.load(beginning(made, row))
+        draws.append(fleet.run(PLAN))
+    assert np.array_equal(*draws)
+    assert len(np.unique(draws[0][:, :, 0])) > 50
+    for one, other in zip(*(fleet.read() for fleet in fleets), strict=True):
+        assert np.array_equal(one, other)
+    # The control: another seed gives other numbers.
+    fleets[1].voyage = voyage_with_seed(made, 4)
+    fleets[1].load(beginning(made, row))
+    assert not np.array_equal(draws[0], fleets[1].run(PLAN))
+
+
+def voyage_with_seed(made, seed):
+    return Voyage(**{**vars(made), "seed": seed})
+
+
+def test_numbers_of_32_bits_have_the_same_law(tmp_path):
+    made, row = modes()
+    plan = [Deadline(50, number, number % 5 == 0) for number in range(1, 2001)]
+    shares = []
+    for fleet in (ProcessorFleet(made, 1), FleetInC(made, tmp_path, bits=32)):
+        fleet.load(beginning(made, row))
+        draws = fleet.run(plan)[40:, :GROUPS, 0]
+        shares.append((draws > 0.0).mean(axis=0))
+    error = math.hypot(*(share.std(ddof=1) for share in shares)) / math.sqrt(GROUPS)
+    assert abs(shares[0].mean() - shares[1].mean()) < 5.0 * error
+    assert error < 0.1

@@ -1,0 +1,49 @@
+"""Lanes sample what they should, however long some states take; what is uncorrected does not.
+
+Groups are independent, so their means tell the standard error. A false alarm, 4 of them off, comes
+once in 16,000 seeds; what is wrong must be 10 off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import aptmc
+from aptmc.models import gamma_mixture
+from tests.lanes.problems import MIXTURE, TWO_MODES, errors_off, mixture, sampled, two_modes
+
+MOST, FEWEST = 4.0, 10.0
+
+
+def is_slow(series):
+    return series > 0.0
+
+
+def itself(series):
+    return series
+
+
+def test_two_modes_have_equal_shares_though_one_takes_twenty_times_as_long():
+    run = sampled(two_modes(), TWO_MODES, budget=60_000)
+    assert abs(errors_off(run, is_slow, 0.5)) < MOST
+    assert run.swap_rates.neighbours == pytest.approx([0.31, 0.48], abs=0.03)
+    assert run.round_trips > 1000
+
+
+def test_two_modes_without_the_correction_are_caught():
+    run = sampled(two_modes(), TWO_MODES, budget=20_000, schedule=aptmc.Uncorrected)
+    assert errors_off(run, is_slow, 0.5) > FEWEST
+
+
+def test_the_gamma_mixture_has_its_mean():
+    run = sampled(mixture(), MIXTURE, budget=40_000)
+    assert abs(errors_off(run, itself, gamma_mixture.MEAN)) < MOST
+    series = np.concatenate(run.series("x"))
+    below = np.mean(series < gamma_mixture.MIDDLE)
+    assert below == pytest.approx(gamma_mixture.PROBABILITY_BELOW_MIDDLE, abs=0.02)
+
+
+def test_the_gamma_mixture_without_the_correction_is_caught():
+    run = sampled(mixture(), MIXTURE, budget=20_000, schedule=aptmc.Uncorrected)
+    assert errors_off(run, itself, gamma_mixture.MEAN) > FEWEST
