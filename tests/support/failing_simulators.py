@@ -39,6 +39,7 @@ def sample(problem: Any, **changes: Any) -> aptmc.Run:
         "schedule": SCHEDULE,
         "on": aptmc.VirtualTime(),
         "keep": "all",
+        "warmup": 0,  # all draws count
         "seed": SEED,
     }
     return aptmc.sample(problem, **(settings | changes))
