@@ -130,7 +130,7 @@ def test_a_failed_simulation_can_be_run_again_by_hand(failure: Failure) -> None:
 
 def test_draws_before_a_failure_are_those_of_a_run_without_one(failure: Failure) -> None:
     run = failure.error.run
-    whole = sample(FINE, on=type(run.settings.on)(*fresh_clock(run.settings.on)), budget=1000)
+    whole = sample(FINE, on=type(run.settings.on)(*fresh_clock(run.settings.on)))
     for part, complete in zip(all_draws(run), all_draws(whole), strict=True):
         for mine, yours in zip(part, complete, strict=True):
             np.testing.assert_array_equal(mine, yours[: mine.shape[0]])
