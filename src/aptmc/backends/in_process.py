@@ -52,6 +52,8 @@ class InProcess(LoopBackend):
         """By a clock of one's own: it takes no time."""
         try:
             carry_out(errand, session.mover.compute, self.clock)
+        except KeyboardInterrupt:
+            return Usage(StopReason.INTERRUPTED, 0.0, np.zeros(1))
         except RunFailed as failure:
             return Usage(StopReason.FAILED, 0.0, np.zeros(1), failure)
         return Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(1))
