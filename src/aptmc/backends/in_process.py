@@ -39,7 +39,7 @@ class InProcess(LoopBackend):
 
     def check(self, session: Session) -> None:
         """By a clock of one's own, first states take no time, as in virtual time."""
-        if not isinstance(self.clock, WallClock):
+        if not isinstance(self.clock, WallClock) and not session.problem.needs_search:
             session.begin()
 
     @override
@@ -60,7 +60,10 @@ class InProcess(LoopBackend):
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Take, compute, complete, until the budget is spent."""
-        session.begin()
+        try:
+            session.begin()
+        except KeyboardInterrupt:
+            return Usage(StopReason.INTERRUPTED, 0.0, np.zeros(1))
         session.make_ready()
         control = control or Control()
         began = session.progress.elapsed
