@@ -130,7 +130,7 @@ def test_a_failed_simulation_can_be_run_again_by_hand(failure: Failure) -> None:
 
 def test_draws_before_a_failure_are_those_of_a_run_without_one(failure: Failure) -> None:
     run = failure.error.run
-    whole = sample(FINE, on=type(run.settings.on)(*fresh_clock(run.settings.on)), budget=1000)
+    whole = sample(FINE, on=type(run.settings.on)(*fresh_clock(run.settings.on)))
     for part, complete in zip(all_draws(run), all_draws(whole), strict=True):
         for mine, yours in zip(part, complete, strict=True):
             np.testing.assert_array_equal(mine, yours[: mine.shape[0]])
@@ -213,7 +213,7 @@ def test_work_that_cannot_be_is_reported_as_such(answer: Any) -> None:
 @njit
 def bad_work(theta, rng, tolerance):
     away = abs(theta[0] + rng.standard_normal() - 3.0)
-    return away, math.nan if 3.0 < theta[0] < 3.2 else 1.0
+    return away, math.nan if 4.13 < theta[0] < 4.24 else 1.0
 
 
 def test_compiled_work_that_cannot_be_is_reported_as_such() -> None:

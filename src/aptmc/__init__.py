@@ -33,7 +33,15 @@ if TYPE_CHECKING:
         Rule,
         RungParity,
     )
-    from aptmc.kernels import EllipticalSlice, Kernel, Mixture, OneHit, RandomWalk, Slice
+    from aptmc.kernels import (
+        DifferentialEvolution,
+        EllipticalSlice,
+        Kernel,
+        Mixture,
+        OneHit,
+        RandomWalk,
+        Slice,
+    )
     from aptmc.keys import Key
     from aptmc.ladder import AutoLadder, Ladder
     from aptmc.planning import Prediction, Predictions, plan
@@ -67,7 +75,15 @@ _HOME = {
         "Rule",
         "RungParity",
     ),
-    "kernels": ("EllipticalSlice", "Kernel", "Mixture", "OneHit", "RandomWalk", "Slice"),
+    "kernels": (
+        "DifferentialEvolution",
+        "EllipticalSlice",
+        "Kernel",
+        "Mixture",
+        "OneHit",
+        "RandomWalk",
+        "Slice",
+    ),
     "keys": ("Key",),
     "ladder": ("AutoLadder", "Ladder"),
     "planning": ("Prediction", "Predictions", "plan"),
@@ -88,6 +104,7 @@ __all__ = [
     "AutoLadder",
     "BetweenPools",
     "Dask",
+    "DifferentialEvolution",
     "EllipticalSlice",
     "ExchangeFailed",
     "Futures",

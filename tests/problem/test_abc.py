@@ -134,6 +134,10 @@ def early_vandal(theta, rng, tolerance):
     return max(abs(x[0] - 3.0), abs(x[1] - 2.0), abs(x[2] - 4.0))
 
 
+def early(theta, rng, tolerance):
+    return early_vandal(theta.copy(), rng, tolerance)
+
+
 VANDALS = {
     "plain": lambda: with_data(vandal, distance=vandal_distance, summary=vandal_summary),
     "compiled": lambda: with_data(
@@ -147,7 +151,9 @@ VANDALS = {
 
 @pytest.mark.parametrize("kind", VANDALS)
 def test_functions_that_change_their_arguments_do_no_harm(kind: str) -> None:
-    assert_same(sample(COMPILED), sample(VANDALS[kind]()), slice(0, 3))
+    # One that can stop early is told tolerances on its way to first states.
+    harmless = aptmc.Abc.early(early, PRIOR) if kind == "early" else COMPILED
+    assert_same(sample(harmless), sample(VANDALS[kind]()), slice(0, 3))
 
 
 def test_a_simulator_that_keeps_its_arguments_does_no_harm_to_itself() -> None:

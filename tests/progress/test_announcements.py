@@ -21,7 +21,9 @@ from aptmc.sampling import announced, phases
 from aptmc.sampling.announced import COMPILING
 from aptmc.sampling.status import read_status
 from aptmc.session.control import Control
-from aptmc.session.first_states import SCOUTS, first_states
+from aptmc.session.descent import DownTo, carry_out
+from aptmc.session.first_states import descent_for
+from aptmc.session.orders import Mover
 from aptmc.session.start_up import Part
 from tests.progress.test_views import SAMPLING, Screen, rendered
 from tests.progress.test_watch import CREW, Album
@@ -204,22 +206,23 @@ def test_seconds_move_on_while_the_process_is_busy() -> None:
 # --- first states of likelihood-free problems -----------------------------------------------------
 
 
-def test_scouts_say_how_many_of_them_are_within_which_tolerance() -> None:
+def test_a_descent_says_how_many_are_within_which_tolerance() -> None:
     def simulate(theta, rng, tolerance):
         return abs(theta[0] + rng.standard_normal())
 
     problem = aptmc.Abc.early(simulate, aptmc.Prior(x=stats.norm(0, 30)))
     ladder = Ladder.tolerances([1.5, 10.0, float("inf")])
     told: list[tuple[str, float]] = []
-    layout = aptmc.Shared().layout(ladder, 1)
     kernel = aptmc.OneHit(5.0)
-    first_states(problem, ladder, kernel, layout, 1, tell=lambda *said: told.append(said))
+    descent = descent_for(problem, ladder, kernel, 1, DownTo(ladder.levels, 1e6))
+    descent.tell = lambda *said: told.append(said)
+    carry_out(descent, Mover(problem, kernel, 1).compute)
     words, shares = zip(*told, strict=True)
-    assert words[0] == f"looking for first states: 0 of {SCOUTS}"  # within any
-    assert f"looking for first states: 0 of {SCOUTS} within 10" in words
-    assert words[-1].endswith("within 1.5")
+    assert words[0] == "looking for first states: 1 of 64"  # within any
+    assert words[-1] == "looking for first states: 64 within 1.5"
+    assert any(said.startswith("looking for first states: 9 of 64 within ") for said in words)
     assert list(shares) == sorted(shares)
-    assert 0.0 == shares[0] < shares[-1] <= 1.0
+    assert 0.0 < shares[0] < shares[-1] <= 1.0
 
 
 # --- beside a store -------------------------------------------------------------------------------

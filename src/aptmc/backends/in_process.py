@@ -37,7 +37,7 @@ class InProcess(LoopBackend):
 
     def check(self, session: Session) -> None:
         """By a clock of one's own, first states take no time, as in virtual time."""
-        if not isinstance(self.clock, WallClock):
+        if not isinstance(self.clock, WallClock) and not session.problem.needs_search:
             session.begin()
 
     @override
@@ -50,13 +50,18 @@ class InProcess(LoopBackend):
         """By a clock of one's own: it takes no time."""
         try:
             carry_out(errand, session.mover.compute, self.clock)
+        except KeyboardInterrupt:
+            return Usage(StopReason.INTERRUPTED, 0.0, np.zeros(1))
         except RunFailed as failure:
             return Usage(StopReason.FAILED, 0.0, np.zeros(1), failure)
         return Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(1))
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Take, compute, complete, until the budget is spent."""
-        session.begin()
+        try:
+            session.begin()
+        except KeyboardInterrupt:
+            return Usage(StopReason.INTERRUPTED, 0.0, np.zeros(1))
         session.make_ready()
         control = control or Control()
         began = session.progress.elapsed

@@ -1,6 +1,7 @@
 """Kernels: local moves, as pure functions of rung, state and random stream, and how they learn."""
 
 from aptmc.kernels.base import Kernel
+from aptmc.kernels.differential_evolution import Archive, DifferentialEvolution
 from aptmc.kernels.elliptical_slice import EllipticalSlice
 from aptmc.kernels.learned import Learned
 from aptmc.kernels.mixture import Mixture
@@ -12,6 +13,8 @@ from aptmc.kernels.slice import Slice
 from aptmc.kernels.students import Students
 
 __all__ = [
+    "Archive",
+    "DifferentialEvolution",
     "EllipticalSlice",
     "Kernel",
     "Learned",

@@ -10,6 +10,7 @@ import numpy as np
 from aptmc.compiled import Flags, Floats, FloatTable
 
 ROUNDS = 6  # of dividing draws in two
+LOOK_AHEAD = 8  # pieces, without any gain
 LEAST_GAIN = 0.05  # in log density, of a component on the average over all draws
 RIDGE = 1e-9
 # Of each half: draws for each dimension, and so many that are worth a whole one.
@@ -44,7 +45,7 @@ def pieces_of(theta: FloatTable, most: int) -> FloatTable:
     pieces = [np.arange(len(theta))]
     halves = [halved(theta)]
     best, gained, most_gained = pieces, 0.0, 0.0
-    while len(pieces) < most:
+    while len(pieces) < min(most, len(best) + LOOK_AHEAD):
         place = max(range(len(pieces)), key=lambda place: halves[place].gain)
         rows, (gain, in_first) = pieces[place], halves[place]
         if gain == -math.inf:
@@ -117,11 +118,12 @@ def directions(theta: FloatTable, standard: FloatTable) -> list[Floats]:
     _, axes = np.linalg.eigh(scaled.T @ scaled)
     # As a regression of the standardised draws on a principal component of the scaled ones.
     longest = standard.T @ (scaled @ axes[:, -1])
+    if len(longest) == 1:
+        return [longest]
     found = [longest]
     squares = (standard**2).sum(axis=1)
     # Of draws that are normal this matrix is (d + 2) times the identity; less where tails are light
     _, axes = np.linalg.eigh((standard * squares[:, None]).T @ standard)
-    found.append(axes[:, 0])
     for start in (longest, axes[:, 0]):
         direction = start / max(float(np.linalg.norm(start)), 1e-300)
         for _ in range(ROUNDS):

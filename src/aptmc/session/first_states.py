@@ -70,11 +70,11 @@ def states_found(descent: Descent, ladder: Ladder, layout: Layout) -> FloatTable
     """A state for each chain from a descent, or an error that says that it did not get so far."""
     value = value_column(descent.problem.dimension)
     states = np.empty((layout.rung.size, descent.problem.width))
-    for rung in np.unique(layout.rung).tolist():
+    for rung in np.unique(layout.rung)[::-1].tolist():
         mine = np.flatnonzero(layout.rung == rung)
         found = rows_within(descent.stages, ladder.levels[rung], value)
         if len(found) == 0:
-            raise InputError(descent.out_of_reach())
+            raise InputError(descent.out_of_reach(ladder.levels[rung]))
         # Chains of a rung share out what was found for it.
         states[mine] = found[np.arange(mine.size) % len(found)]
     return states

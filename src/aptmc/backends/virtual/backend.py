@@ -140,7 +140,10 @@ class VirtualTime(LoopBackend):
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Simulate until the virtual time of the budget."""
-        session.begin()
+        try:
+            session.begin()
+        except KeyboardInterrupt:
+            return Usage(StopReason.INTERRUPTED, 0.0, np.zeros(self.processors))
         control = control or Control()
         hold: Callable[..., float] = _no_hold if self.hold is None else self.hold
         simulate: Callable[..., int] = run_until

@@ -318,11 +318,11 @@ class Descent(Errand):
             return 0.5
         return 0.1 + 0.9 * min(math.log(first / self.level) / math.log(first / last), 1.0)
 
-    def out_of_reach(self) -> str:
+    def out_of_reach(self, level: float) -> str:
         """The message for a user whose tolerance no state came within."""
         seen = ", ".join(f"{distance:.4g}" for distance in self.smallest) or "none"
         return (
-            f"no state within tolerance {self.goal.coldest:g} was found in {self.simulations:.0f} "
+            f"no state within tolerance {level:g} was found in {self.simulations:.0f} "
             f"simulations; the smallest distances seen were {seen}: use larger tolerances, or a "
             "larger start_simulations"
         )
