@@ -236,6 +236,43 @@ def test_a_simulation_that_fails_is_named_or_counted(on_error):
     assert caught.value.key in caught.value.run.in_flight
 
 
+def test_a_single_move_of_a_lane_is_not_computed_elsewhere(run):
+    with pytest.raises(InputError, match="lanes have a generator of their own"):
+        run.rerun(run.in_flight[0])
+
+
+def test_lanes_of_another_kind_cannot_go_on(tmp_path, monkeypatch):
+    store = tmp_path / "run.zarr"
+    run_for(budget=510, store=store)
+    monkeypatch.setattr("aptmc.backends.lanes.device.Processors.__str__", lambda _: "a toaster")
+    with pytest.raises(InputError, match="use lanes on the same kind of device"):
+        aptmc.resume(store, PROBLEM, budget=10, on=lanes(LANES), progress=False)
+
+
+def test_lanes_cannot_go_on_with_what_others_began(tmp_path):
+    store = tmp_path / "run.zarr"
+    sampled(PROBLEM, TWO_MODES, budget=500, on=aptmc.VirtualTime(1), store=store)
+    with pytest.raises(InputError, match="was not begun by lanes"):
+        aptmc.resume(store, PROBLEM, budget=10, on=lanes(LANES), progress=False)
+
+
+def test_chains_that_have_hardly_moved_are_advised_on(run):
+    short = run_for(budget=200, every=10)
+    assert any("too few to forget where it began" in str(advice) for advice in short.advice)
+    assert not any("forget" in str(advice) for advice in run_for(budget=20_000).advice)
+
+
+def test_virtual_time_with_the_same_ticks_has_the_same_law():
+    """Two chains on each rung and a processor of their own, there and here."""
+    virtual = sampled(
+        PROBLEM, TWO_MODES, budget=60_000, on=aptmc.VirtualTime(RUNGS), pools=aptmc.Paired()
+    )
+    here = run_for(budget=6000)
+    assert here.acceptance_rates == pytest.approx(virtual.acceptance_rates, abs=0.03)
+    assert here.swap_rates.neighbours == pytest.approx(virtual.swap_rates.neighbours, abs=0.05)
+    assert abs(virtual.acceptance_rates[0] - virtual.acceptance_rates[1]) > 0.1  # could fail
+
+
 # --- densities ----------------------------------------------------------------------------------
 
 

@@ -27,6 +27,7 @@ UNEVEN_SWAPS = 0.3  # the largest rate less the smallest, on a ladder that was m
 USEFUL_DRAWS, FEW_DRAWS = 400, 100
 DISAGREEMENT, STRONG_DISAGREEMENT = 1.05, 1.2  # of chains, by r-hat
 BUSY = 0.8
+FORGOTTEN = 20.0  # accepted moves after which a chain is elsewhere: measured, docs/lanes.md
 MANY_FAILURES = 0.1  # of all simulations
 LONG_START = 1 / 3  # of the budget
 
@@ -50,6 +51,9 @@ class VitalSigns(NamedTuple):
     last_rungs: int | None  # in the last round of the warm-up, if it looked for a ladder
     stopped: StopReason = StopReason.BUDGET_SPENT
     start_up: tuple[Spent, ...] = ()  # what came before the first moves
+    accepted_each: float = (
+        math.inf
+    )  # moves by each chain of the coldest rung, where chains are many
 
 
 def advise(signs: VitalSigns) -> list[Advice]:
@@ -103,6 +107,13 @@ def _about_draws(signs: VitalSigns) -> Iterator[Advice]:
             f"chains of the coldest rung, or their halves, do not agree (r-hat {signs.r_hat:.2f})",
             "Use a longer budget; if that does not help, look for modes that few rungs reach",
             serious=signs.r_hat > STRONG_DISAGREEMENT,
+        )
+    if signs.accepted_each < FORGOTTEN:
+        yield Advice(
+            f"each chain of the coldest rung has accepted {signs.accepted_each:.1f} moves, too few "
+            "to forget where it began, however many chains there are",
+            "Use fewer lanes, which make more moves each, or a longer budget",
+            serious=True,
         )
     effective = min(signs.effective_draws, signs.distinct)
     if effective >= USEFUL_DRAWS:
@@ -232,7 +243,16 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         last_rungs=rounds[-1].ladder.rungs if searched else None,
         stopped=run.stopped,
         start_up=run.start_up,
+        accepted_each=_accepted_each(run),
     )
+
+
+def _accepted_each(run: Run) -> float:
+    """Of lanes only: where chains are few, their own lengths tell whether they suffice."""
+    if not isinstance(run.settings.pools, Groups):
+        return math.inf
+    chains = int(np.count_nonzero(run.rung_of_chain == 0))
+    return float(run.statistics["accepted"][0]) / chains
 
 
 def describe(run: Run) -> str:

@@ -78,6 +78,7 @@ class Lanes(Backend):
         if lanes is None:
             lanes = LANES_ON_DEVICE if self.device.is_gpu else LANES_HERE
         self.processors = whole_number("lanes", lanes)
+        self.device.check(self.processors)
         self.own_pools = Groups(self.processors)
         self.pools_in_warmup = Groups(min(self.processors, LANES_IN_WARMUP))
         self.settle = float(settle)
