@@ -95,6 +95,31 @@ def test_deadlines_may_be_early_or_late():
     assert len(np.unique(between)) > 5
 
 
+def test_a_warm_up_finds_ladder_and_proposals():
+    run = aptmc.sample(
+        PROBLEM, budget=8000, ladder=aptmc.Ladder.auto(coldest=0.3), on=lanes(LANES),
+        schedule=aptmc.Anytime(every=50), seed=1, progress=False,
+    )  # fmt: skip
+    assert run.settings.ladder.levels[0] == 0.3
+    assert run.settings.ladder.rungs > 1
+    assert run.settings.kernel.covariance is not None
+    assert len(run.warmup_rounds) > 5
+    assert (run.swap_rates.neighbours > 0.1).all()
+    assert (draws_of(run)[:, :, 1] <= 0.3).all()
+    assert abs(np.abs(draws_of(run)[:, :, 0]).mean() - 2.0) < 0.2
+
+
+def test_warm_ups_have_fewer_lanes(monkeypatch):
+    monkeypatch.setattr("aptmc.backends.lanes.backend.LANES_IN_WARMUP", 6)
+    run = aptmc.sample(
+        PROBLEM, budget=4000, kernel=aptmc.OneHit("auto"), on=lanes(LANES), seed=1, progress=False,
+        schedule=aptmc.Anytime(every=50), ladder=TWO_MODES["ladder"],
+    )  # fmt: skip
+    moves = [part.completions / part.elapsed for part in run.warmup_rounds]
+    assert max(moves) < 6  # of a lane in a tick at most one
+    assert len(run.chains()) == LANES // RUNGS
+
+
 # --- by the clock -------------------------------------------------------------------------------
 
 

@@ -51,9 +51,7 @@ class VitalSigns(NamedTuple):
     last_rungs: int | None  # in the last round of the warm-up, if it looked for a ladder
     stopped: StopReason = StopReason.BUDGET_SPENT
     start_up: tuple[Spent, ...] = ()  # what came before the first moves
-    accepted_each: float = (
-        math.inf
-    )  # moves by each chain of the coldest rung, where chains are many
+    accepted_each: float = math.inf  # moves of a chain of the coldest rung, of lanes
 
 
 def advise(signs: VitalSigns) -> list[Advice]:

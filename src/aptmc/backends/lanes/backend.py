@@ -56,6 +56,7 @@ class Lanes(Backend):
     """
 
     logs_events = False
+    descends = True
     own_deadlines = TICKS_BETWEEN_DEADLINES
 
     def __init__(
@@ -122,7 +123,9 @@ class Lanes(Backend):
         :param kept: how many of the deadlines, the last ones, were recorded
         :param times: at which they were, if that was by a clock
         """
-        Journey(session, self.device, Control()).again(deadlines, kept, times)
+        journey = Journey(session, self.device, Control())
+        journey.again(deadlines, kept, times)
+        journey.arrive()
         session.flush()
 
     def _run(self, session: Session, budget: float, control: Control) -> Usage:
