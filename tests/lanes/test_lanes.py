@@ -194,6 +194,10 @@ def log_likelihood(theta):
     [
         ({"pools": aptmc.Shared(2)}, "places its chains itself"),
         ({"schedule": aptmc.Synchronous()}, "lanes never wait"),
+        ({"schedule": aptmc.Anytime(every=50, follow=True)}, "none that follows"),
+        ({"schedule": aptmc.Anytime(every=50, exchange=aptmc.Alternating())}, "leave out other"),
+        ({"schedule": aptmc.Anytime(every=50, exchange=aptmc.Reassignment(rounds=2))}, "rounds"),
+        ({"schedule": aptmc.Anytime(every=50, within=aptmc.Reassignment())}, "`within`"),
         ({"kernel": aptmc.OneHit(1.0, cap=5)}, "a move of a lane is one simulation"),
         ({"kernel": aptmc.OneHit(1.0, truncate=True)}, "no truncate"),
         ({"on": lanes(2)}, "2 lanes are too few for a ladder of 3 rungs"),

@@ -18,12 +18,15 @@ from aptmc.backends.lanes.journey import Journey, voyage_of
 from aptmc.backends.lanes.model import lane_model
 from aptmc.checks import whole_number
 from aptmc.errors import InputError, RunFailed, StopReason
+from aptmc.exchange import NeighbouringRungs, Reassignment
 from aptmc.pools import Groups
+from aptmc.schedule.base import Numbers
 from aptmc.session.control import Control
 from aptmc.session.session import Session, Usage
 from aptmc.session.start_up import Part, StoppedEarly
 
 TICKS_BETWEEN_DEADLINES = 1000.0
+RULES = (Reassignment, NeighbouringRungs)
 LANES_IN_WARMUP = 2048
 LANES_HERE, LANES_ON_DEVICE = 256, 65_536
 
@@ -94,9 +97,21 @@ class Lanes(Backend):
 
     @override
     def check(self, session: Session) -> None:
-        """Do the chains stand in lanes, and is all known that lanes compute?"""
-        if not session.machine.plan.never_waits:
+        """Is all known that lanes compute?"""
+        plan = session.machine.plan
+        if not plan.never_waits:
             raise InputError("lanes never wait for each other: use schedule=aptmc.Anytime(...)")
+        if not isinstance(plan.settings, Numbers) or plan.settings.follow:
+            raise InputError(
+                "lanes pass deadlines every so many ticks: use schedule=aptmc.Anytime(every=1000), "
+                "with jitter perhaps, but none that follows and none of your own"
+            )
+        own_rule = session.functions[0] not in [rule().function() for rule in RULES]
+        if own_rule or plan.rounds != 1 or plan.rounds_within_pool > 0:
+            raise InputError(
+                "lanes exchange once at a deadline, by Reassignment() on tolerances and between "
+                "neighbours on powers: leave out other rules, rounds and `within`"
+            )
         if not session.machine.is_mover.all():
             raise InputError("lanes move the chains of all rungs: leave out idle rungs")
         lane_model(session.problem, session.kernel, session.machine.level)
