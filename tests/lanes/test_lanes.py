@@ -317,4 +317,6 @@ def test_densities_are_sampled_too():
         expected = 1.0 / (power + 0.25)
         assert abs(spread.mean() - expected) < 4.0 * spread.std(ddof=1) / np.sqrt(spread.size)
     assert run.swap_rates.neighbours[0] > 0.3
+    # Every move takes one tick: what waits at a deadline must not be paired alike for ever.
+    assert run.round_trips > 100
     assert run.log_evidence().value == pytest.approx(np.log(0.5 / np.sqrt(0.25 + 1.0)), abs=0.05)

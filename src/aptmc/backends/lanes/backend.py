@@ -18,7 +18,7 @@ from aptmc.backends.lanes.journey import Journey, voyage_of
 from aptmc.backends.lanes.model import lane_model
 from aptmc.checks import whole_number
 from aptmc.errors import InputError, RunFailed, StopReason
-from aptmc.exchange import NeighbouringRungs, Reassignment
+from aptmc.exchange import NeighbouringRungs, RandomParity, Reassignment
 from aptmc.pools import Groups
 from aptmc.schedule.base import Numbers
 from aptmc.session.control import Control
@@ -26,7 +26,8 @@ from aptmc.session.session import Session, Usage
 from aptmc.session.start_up import Part, StoppedEarly
 
 TICKS_BETWEEN_DEADLINES = 1000.0
-RULES = (Reassignment, NeighbouringRungs)
+# The last two are one here: a coin says which neighbours are paired.
+RULES = (Reassignment, NeighbouringRungs, RandomParity)
 LANES_IN_WARMUP = 2048
 LANES_HERE, LANES_ON_DEVICE = 256, 65_536
 

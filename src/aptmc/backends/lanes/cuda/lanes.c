@@ -281,7 +281,7 @@ KERNEL exchange(long long lanes, long long groups, long_word number, long_word s
       is_taken[source[position]] = true;
     }
 #else
-    for (int position = (int)(number % 2); position < POSITIONS - 1; position += 2) {
+    for (int position = random(rng) < real(0.5) ? 1 : 0; position < POSITIONS - 1; position += 2) {
       real chance = swap_chance(levels[position / SIDES], levels[(position + 1) / SIDES],
                                 rows[position][DIMENSION], rows[position + 1][DIMENSION]);
       if (random(rng) < chance) {
