@@ -144,7 +144,10 @@ def test_a_cluster_can_be_named(
 @pytest.mark.parametrize("on", ["dask", "slurm", ""])
 def test_a_cluster_of_no_known_kind_is_refused(on: str, source: str, capsys: Captured) -> None:
     assert main(["run", f"{source}:problem", "--budget", "1 s", "--on", on]) == MISUSED
-    assert "--on must be processes, dask:ADDRESS, ray or ray:ADDRESS" in capsys.readouterr().err
+    assert (
+        "--on must be processes, dask:ADDRESS, ray, ray:ADDRESS, lanes or lanes:NUMBER"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_run_that_fails_has_an_exit_code_of_its_own(

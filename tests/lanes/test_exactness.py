@@ -36,6 +36,16 @@ def test_two_modes_without_the_correction_are_caught():
     assert errors_off(run, is_slow, 0.5) > FEWEST
 
 
+@pytest.mark.validation
+def test_predators_and_prey_have_the_means_of_rejection(validation_scale):
+    """At the paper's coldest tolerance; what is uncorrected needs a GPU to be told apart."""
+    from benchmarks.lanes import predators
+
+    on = aptmc.Lanes(512, device="cpu", budget_in="ticks", settle=0.3)
+    ticks = max(int(4e6 * validation_scale), 300_000)
+    assert (np.abs(predators(on, ticks, thin=1).off) < MOST).all()
+
+
 def test_the_gamma_mixture_has_its_mean():
     run = sampled(mixture(), MIXTURE, budget=40_000)
     assert abs(errors_off(run, itself, gamma_mixture.MEAN)) < MOST

@@ -95,6 +95,31 @@ def test_deadlines_may_be_early_or_late():
     assert len(np.unique(between)) > 5
 
 
+def test_a_warm_up_finds_ladder_and_proposals():
+    run = aptmc.sample(
+        PROBLEM, budget=8000, ladder=aptmc.Ladder.auto(coldest=0.3), on=lanes(LANES),
+        schedule=aptmc.Anytime(every=50), seed=1, progress=False,
+    )  # fmt: skip
+    assert run.settings.ladder.levels[0] == 0.3
+    assert run.settings.ladder.rungs > 1
+    assert run.settings.kernel.covariance is not None
+    assert len(run.warmup_rounds) > 5
+    assert (run.swap_rates.neighbours > 0.1).all()
+    assert (draws_of(run)[:, :, 1] <= 0.3).all()
+    assert abs(np.abs(draws_of(run)[:, :, 0]).mean() - 2.0) < 0.2
+
+
+def test_warm_ups_have_fewer_lanes(monkeypatch):
+    monkeypatch.setattr("aptmc.backends.lanes.backend.LANES_IN_WARMUP", 6)
+    run = aptmc.sample(
+        PROBLEM, budget=4000, kernel=aptmc.OneHit("auto"), on=lanes(LANES), seed=1, progress=False,
+        schedule=aptmc.Anytime(every=50), ladder=TWO_MODES["ladder"],
+    )  # fmt: skip
+    moves = [part.completions / part.elapsed for part in run.warmup_rounds]
+    assert max(moves) < 6  # of a lane in a tick at most one
+    assert len(run.chains()) == LANES // RUNGS
+
+
 # --- by the clock -------------------------------------------------------------------------------
 
 
@@ -169,6 +194,10 @@ def log_likelihood(theta):
     [
         ({"pools": aptmc.Shared(2)}, "places its chains itself"),
         ({"schedule": aptmc.Synchronous()}, "lanes never wait"),
+        ({"schedule": aptmc.Anytime(every=50, follow=True)}, "none that follows"),
+        ({"schedule": aptmc.Anytime(every=50, exchange=aptmc.Alternating())}, "leave out other"),
+        ({"schedule": aptmc.Anytime(every=50, exchange=aptmc.Reassignment(rounds=2))}, "rounds"),
+        ({"schedule": aptmc.Anytime(every=50, within=aptmc.Reassignment())}, "`within`"),
         ({"kernel": aptmc.OneHit(1.0, cap=5)}, "a move of a lane is one simulation"),
         ({"kernel": aptmc.OneHit(1.0, truncate=True)}, "no truncate"),
         ({"on": lanes(2)}, "2 lanes are too few for a ladder of 3 rungs"),
@@ -236,6 +265,43 @@ def test_a_simulation_that_fails_is_named_or_counted(on_error):
     assert caught.value.key in caught.value.run.in_flight
 
 
+def test_a_single_move_of_a_lane_is_not_computed_elsewhere(run):
+    with pytest.raises(InputError, match="lanes have a generator of their own"):
+        run.rerun(run.in_flight[0])
+
+
+def test_lanes_of_another_kind_cannot_go_on(tmp_path, monkeypatch):
+    store = tmp_path / "run.zarr"
+    run_for(budget=510, store=store)
+    monkeypatch.setattr("aptmc.backends.lanes.device.Processors.__str__", lambda _: "a toaster")
+    with pytest.raises(InputError, match="use lanes on the same kind of device"):
+        aptmc.resume(store, PROBLEM, budget=10, on=lanes(LANES), progress=False)
+
+
+def test_lanes_cannot_go_on_with_what_others_began(tmp_path):
+    store = tmp_path / "run.zarr"
+    sampled(PROBLEM, TWO_MODES, budget=500, on=aptmc.VirtualTime(1), store=store)
+    with pytest.raises(InputError, match="was not begun by lanes"):
+        aptmc.resume(store, PROBLEM, budget=10, on=lanes(LANES), progress=False)
+
+
+def test_chains_that_have_hardly_moved_are_advised_on(run):
+    short = run_for(budget=200, every=10)
+    assert any("too few to forget where it began" in str(advice) for advice in short.advice)
+    assert not any("forget" in str(advice) for advice in run_for(budget=20_000).advice)
+
+
+def test_virtual_time_with_the_same_ticks_has_the_same_law():
+    """Two chains on each rung and a processor of their own, there and here."""
+    virtual = sampled(
+        PROBLEM, TWO_MODES, budget=60_000, on=aptmc.VirtualTime(RUNGS), pools=aptmc.Paired()
+    )
+    here = run_for(budget=6000)
+    assert here.acceptance_rates == pytest.approx(virtual.acceptance_rates, abs=0.03)
+    assert here.swap_rates.neighbours == pytest.approx(virtual.swap_rates.neighbours, abs=0.05)
+    assert abs(virtual.acceptance_rates[0] - virtual.acceptance_rates[1]) > 0.1  # could fail
+
+
 # --- densities ----------------------------------------------------------------------------------
 
 
@@ -251,4 +317,6 @@ def test_densities_are_sampled_too():
         expected = 1.0 / (power + 0.25)
         assert abs(spread.mean() - expected) < 4.0 * spread.std(ddof=1) / np.sqrt(spread.size)
     assert run.swap_rates.neighbours[0] > 0.3
+    # Every move takes one tick: what waits at a deadline must not be paired alike for ever.
+    assert run.round_trips > 100
     assert run.log_evidence().value == pytest.approx(np.log(0.5 / np.sqrt(0.25 + 1.0)), abs=0.05)

@@ -30,6 +30,7 @@ UNEVEN_SWAPS = 0.3  # the largest rate less the smallest, on a ladder that was m
 USEFUL_DRAWS, FEW_DRAWS = 400, 100
 DISAGREEMENT, STRONG_DISAGREEMENT = 1.05, 1.2  # of chains, by r-hat
 BUSY = 0.8
+FORGOTTEN = 20.0  # accepted moves after which a chain is elsewhere: measured, docs/lanes.md
 MANY_FAILURES = 0.1  # of all simulations
 LONG_START = 1 / 3  # of the budget
 FEW_SWEEPS = 16
@@ -58,6 +59,7 @@ class VitalSigns(NamedTuple):
     reached: Reached | None = None  # how far down a likelihood-free run came
     parameters: int = 0
     alike: tuple[str, ...] = ()  # parameters whose draws cannot be told from the prior's
+    accepted_each: float = math.inf  # moves of a chain of the coldest rung, of lanes
 
     @property
     def wanted_draws(self) -> float:
@@ -130,6 +132,13 @@ def _about_draws(signs: VitalSigns) -> Iterator[Advice]:
             f"chains of the coldest rung, or their halves, do not agree (r-hat {signs.r_hat:.2f})",
             "Use a longer budget; if that does not help, look for modes that few rungs reach",
             serious=signs.r_hat > STRONG_DISAGREEMENT,
+        )
+    if signs.accepted_each < FORGOTTEN:
+        yield Advice(
+            f"each chain of the coldest rung has accepted {signs.accepted_each:.1f} moves, too few "
+            "to forget where it began, however many chains there are",
+            "Use fewer lanes, which make more moves each, or a longer budget",
+            serious=True,
         )
     effective = min(signs.effective_draws, signs.distinct)
     wanted = signs.wanted_draws
@@ -277,7 +286,16 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         reached=run.reached,
         parameters=len(rows),
         alike=alike,
+        accepted_each=_accepted_each(run),
     )
+
+
+def _accepted_each(run: Run) -> float:
+    """Of lanes only: where chains are few, their own lengths tell whether they suffice."""
+    if not isinstance(run.settings.pools, Groups):
+        return math.inf
+    chains = int(np.count_nonzero(run.rung_of_chain == 0))
+    return float(run.statistics["accepted"][0]) / chains
 
 
 def describe(run: Run) -> str:

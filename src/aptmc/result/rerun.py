@@ -11,6 +11,7 @@ from aptmc.coordinator.state import Coordinator
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel
 from aptmc.keys import MOVE, Key, start_of_epoch
+from aptmc.pools import Groups
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import ACCEPTED, WORK, value_column
 from aptmc.record.record import Record
@@ -56,6 +57,11 @@ def rerun(settings: Settings, trace: Trace, move: Key, *, compiled: bool | None)
     if not isinstance(settings.kernel, Kernel):
         raise InputError(
             f"this run used a kernel of its own, {settings.kernel}, which a store does not hold"
+        )
+    if isinstance(settings.pools, Groups):
+        raise InputError(
+            "lanes have a generator of their own, with which no other processor computes a single "
+            "move: aptmc.replay(store, problem, on=aptmc.Lanes(...)) computes them all again"
         )
     machine = trace.machine
     before = _state_before(move, settings.seed, trace)

@@ -130,7 +130,7 @@ def _lanes_again(
 ) -> Replay:
     """From first states and keys alone: ticks are the same wherever they are computed."""
     settings = settings_in(checkpoint, problem, on, kernel=kernel, schedule=schedule)
-    check_kind_of_backend(settings, on)
+    check_kind_of_backend(settings, on, checkpoint)
     arrays = checkpoint.arrays
     if "first_states" not in arrays:
         return Replay(0, 0, None)

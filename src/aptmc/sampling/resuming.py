@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aptmc.backends import Backend, InProcess, Processes, VirtualTime
+from aptmc.backends import Backend, InProcess, Lanes, Processes, VirtualTime
 from aptmc.clock import duration
 from aptmc.coordinator.state import Settling
 from aptmc.errors import InputError
@@ -53,10 +53,13 @@ def prepare_to_resume(
         if "tuner" in checkpoint.notes:
             tuner = tuner_in(checkpoint, problem, on, **own)
             tuner.cold_draws = [store.warmup(0)]
-            settings, session = tuner.settings, tuner.session()
+            settings = tuner.settings
+            check_kind_of_backend(settings, on, checkpoint)
+            session = tuner.session()
             session.progress.early.recall(checkpoint.arrays, settings.seed)
         else:
             settings = settings_in(checkpoint, problem, on, **own)
+            check_kind_of_backend(settings, on, checkpoint)
             session = build(store, checkpoint, settings, on.processors)
             same_flight = (
                 isinstance(on, VirtualTime)
@@ -64,7 +67,6 @@ def prepare_to_resume(
                 and on.places == checkpoint.arrays.get("flight/chain", np.empty(0)).size
             )
             restore(session, session_snapshot(checkpoint), same_flight=same_flight)
-        check_kind_of_backend(settings, on)
         on.check(session)
     except BaseException:
         store.close()
@@ -81,13 +83,19 @@ def prepare_to_resume(
     )
 
 
-def check_kind_of_backend(settings: Settings, on: Backend) -> None:
-    """Lanes have a generator of their own: moves in flight can only be computed again by lanes."""
+def check_kind_of_backend(settings: Settings, on: Backend, checkpoint: Checkpoint) -> None:
+    """Moves of lanes are computed again by lanes of the same kind alone, to the last bit."""
     has_lanes = isinstance(settings.pools, Groups)
     if has_lanes and on.own_pools is None:
         raise InputError(f"this run was begun by lanes, and {on!r} has none: use on=aptmc.Lanes()")
     if on.own_pools is not None and not has_lanes:
         raise InputError(f"this run was not begun by lanes, so {on!r} cannot go on with it")
+    before = checkpoint.notes["backend"]["name"]
+    if isinstance(on, Lanes) and before.partition(", ")[2] != repr(on).partition(", ")[2]:
+        raise InputError(
+            f"this run was begun by {before}, and {on!r} would compute other numbers: use lanes on "
+            "the same kind of device, with the same bits"
+        )
 
 
 def build(store: DiskStore, checkpoint: Checkpoint, settings: Settings, processors: int) -> Session:

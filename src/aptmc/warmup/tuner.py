@@ -236,8 +236,9 @@ class Tuner:
             follows=None if self.to_find.deadlines is None else FOLLOWING,
             settling=Settling(sweeps, self.starts(settings)),
         )
-        if self.remembered:
-            session.begin_from(self.states(settings))
+        states = self.states(settings)
+        if not np.isnan(states).any():
+            session.begin_from(states)
         return session
 
     def states(self, settings: Settings) -> FloatTable:
@@ -245,6 +246,8 @@ class Tuner:
         layout = settings.layout()
         states = empty_states(layout.rung.size, self.problem.width)
         if not self.remembered:  # stopped before the first round was complete
+            return states
+        if settings.on.descends and self.problem.needs_search:  # that is better than to remember
             return states
         # Each round has random numbers of its own, so that one can go on after any of them.
         rng = Key(self.seed, 0, self.epoch, WARMUP).generator()

@@ -19,13 +19,17 @@ from aptmc.backends.lanes.journey import Journey, voyage_of
 from aptmc.backends.lanes.model import lane_model
 from aptmc.checks import whole_number
 from aptmc.errors import InputError, RunFailed, StopReason
+from aptmc.exchange import NeighbouringRungs, RandomParity, Reassignment
 from aptmc.pools import Groups
+from aptmc.schedule.base import Numbers
 from aptmc.session.control import Control
 from aptmc.session.descent import Errand
 from aptmc.session.session import Session, Usage
 from aptmc.session.start_up import Part, StoppedEarly
 
 TICKS_BETWEEN_DEADLINES = 1000.0
+# The last two are one here: a coin says which neighbours are paired.
+RULES = (Reassignment, NeighbouringRungs, RandomParity)
 LANES_IN_WARMUP = 2048
 LANES_HERE, LANES_ON_DEVICE = 256, 65_536
 
@@ -58,6 +62,7 @@ class Lanes(Backend):
     """
 
     logs_events = False
+    descends = True
     own_deadlines = TICKS_BETWEEN_DEADLINES
 
     settles_itself = True
@@ -83,6 +88,7 @@ class Lanes(Backend):
         if lanes is None:
             lanes = LANES_ON_DEVICE if self.device.is_gpu else LANES_HERE
         self.processors = whole_number("lanes", lanes)
+        self.device.check(self.processors)
         self.own_pools = Groups(self.processors)
         self.pools_in_warmup = Groups(min(self.processors, LANES_IN_WARMUP))
         self.settle = float(settle)
@@ -97,9 +103,21 @@ class Lanes(Backend):
 
     @override
     def check(self, session: Session) -> None:
-        """Do the chains stand in lanes, and is all known that lanes compute?"""
-        if not session.machine.plan.never_waits:
+        """Is all known that lanes compute?"""
+        plan = session.machine.plan
+        if not plan.never_waits:
             raise InputError("lanes never wait for each other: use schedule=aptmc.Anytime(...)")
+        if not isinstance(plan.settings, Numbers) or plan.settings.follow:
+            raise InputError(
+                "lanes pass deadlines every so many ticks: use schedule=aptmc.Anytime(every=1000), "
+                "with jitter perhaps, but none that follows and none of your own"
+            )
+        own_rule = session.functions[0] not in [rule().function() for rule in RULES]
+        if own_rule or plan.rounds != 1 or plan.rounds_within_pool > 0:
+            raise InputError(
+                "lanes exchange once at a deadline, by Reassignment() on tolerances and between "
+                "neighbours on powers: leave out other rules, rounds and `within`"
+            )
         if not session.machine.is_mover.all():
             raise InputError("lanes move the chains of all rungs: leave out idle rungs")
         lane_model(session.problem, session.kernel, session.machine.level)
@@ -127,7 +145,9 @@ class Lanes(Backend):
         :param kept: how many of the deadlines, the last ones, were recorded
         :param times: at which they were, if that was by a clock
         """
-        Journey(session, self.device, Control()).again(deadlines, kept, times)
+        journey = Journey(session, self.device, Control())
+        journey.again(deadlines, kept, times)
+        journey.arrive()
         session.flush()
 
     def _run(self, session: Session, budget: float, control: Control) -> Usage:

@@ -64,7 +64,8 @@ class Descent:
             self._move()
             lanes = self.fleet.read()
             values = self._values(lanes)
-            within = values[values <= self.tolerance]
+            # Where the tolerance is infinite, a chain without a simulation counts as one far away.
+            within = values[(values <= self.tolerance) & np.isfinite(values)]
             before = self.tolerance
             if within.size >= FEWEST:
                 self.tolerance = max(float(np.median(within)), coldest)

@@ -20,6 +20,14 @@ class Device(ABC):
 
     is_gpu = False
 
+    @abstractmethod
+    def __str__(self) -> str:
+        """Its kind, on which the last bits of draws depend."""
+
+    @abstractmethod
+    def check(self, lanes: int) -> None:
+        """Refuse more lanes than there can be memory for."""
+
     @property
     @abstractmethod
     def words_at_first(self) -> str:
@@ -39,13 +47,17 @@ class Processors(Device):
     instead: bool = False  # because no GPU was found
 
     def __str__(self) -> str:
-        return "1 processor" if self.threads == 1 else f"{self.threads} processors"
+        return "processors"
 
     @property
     @override
     def words_at_first(self) -> str:
         found = "no GPU was found, so lanes are computed here: " if self.instead else ""
         return f"{found}compiling the lanes"
+
+    @override
+    def check(self, lanes: int) -> None:
+        """Whatever fits into memory."""
 
     @override
     def fleet(self, voyage: Voyage) -> Fleet:

@@ -2,7 +2,7 @@
 
 On every rung of a group one chain waits. On a ladder of tolerances all waiting states are dealt out
 anew (`aptmc.exchange.Reassignment`), on one of powers neighbours are paired, the odd ones or the
-even ones by the toss of a coin. `cuda/source.py` has the same in C.
+even ones by the toss of a coin (`aptmc.exchange.RandomParity`). `cuda/source.py` has the same in C.
 """
 
 from __future__ import annotations
@@ -90,6 +90,8 @@ def exchange(
                         pick -= 1
                 is_taken[source[position]] = True
         else:
+            # In turn would not do: where all moves take one tick, the same chains would wait at
+            # every second deadline, and be paired with the same neighbours for ever.
             start = 1 if rng.random() < 0.5 else 0
             for position in range(start, positions - 1, 2):
                 chance = swap_chance(

@@ -7,9 +7,10 @@ from typing import final
 
 from typing_extensions import override
 
-from aptmc.backends.lanes.cuda.fleet import GpuFleet
+from aptmc.backends.lanes.cuda.fleet import GpuFleet, check_memory
 from aptmc.backends.lanes.device import Device
 from aptmc.backends.lanes.fleet import Fleet, Voyage
+from aptmc.backends.lanes.tables import Places
 
 
 @final
@@ -26,6 +27,11 @@ class Gpu(Device):
 
         properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
         return f"{properties['name'].decode()} with {self.bits} bits"
+
+    @override
+    def check(self, lanes: int) -> None:
+        """At least for one parameter, which is known before anything is built."""
+        check_memory(lanes, Places(1, 0), self.bits)
 
     @property
     @override

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from aptmc.backends.lanes.cuda.source import source_for
 from aptmc.backends.lanes.fleet import Deadline, Fleet, Voyage
-from aptmc.backends.lanes.tables import Lanes, Whole
+from aptmc.backends.lanes.tables import Lanes, Places, Whole
 from aptmc.compiled import Floats, FloatTable, FloatTables, Integers, IntegerTable
 from aptmc.errors import InputError
 
@@ -26,7 +26,7 @@ class GpuFleet(Fleet):
         self._cupy: Any = import_module("cupy")  # which few have installed
         self.voyage = voyage
         self._real = np.dtype(np.float64 if bits == 64 else np.float32)
-        self._check_memory()
+        check_memory(voyage.lanes, voyage.places, bits)
         options = ("--std=c++17", *(() if bits == 64 else ("--use_fast_math",)))
         code = self._cupy.RawModule(code=source_for(voyage, bits), options=options, backend="nvrtc")
         self._advance, self._exchange, self._collect = (
@@ -96,17 +96,17 @@ class GpuFleet(Fleet):
              self._words),
         )  # fmt: skip
 
-    def _check_memory(self) -> None:
-        voyage = self.voyage
-        reals = voyage.places.count * self._real.itemsize
-        each = reals + int(Whole.COUNT) * 8 + 4 * 4
-        free, _ = self._cupy.cuda.runtime.memGetInfo()
-        fit = int(SHARE_OF_MEMORY * free) // each
-        if voyage.lanes > fit:
-            raise InputError(
-                f"{voyage.lanes} lanes of {each} bytes do not fit into the {free / 2**30:.1f} GiB "
-                f"that are free on the GPU: use {fit} lanes or fewer"
-            )
+
+def check_memory(lanes: int, places: Places, bits: int) -> None:
+    """Refuse lanes that do not fit, and say how many would."""
+    each = places.count * bits // 8 + int(Whole.COUNT) * 8 + 4 * 4
+    free, _ = import_module("cupy").cuda.runtime.memGetInfo()
+    fit = int(SHARE_OF_MEMORY * free) // each
+    if lanes > fit:
+        raise InputError(
+            f"{lanes} lanes of {each} bytes or more do not fit into the {free / 2**30:.1f} GiB "
+            f"that are free on the GPU: use {fit} lanes or fewer"
+        )
 
 
 def _blocks(threads: int) -> tuple[int]:
