@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from aptmc.kernels import student_fit
-from aptmc.kernels.splitting import effective_share, pieces_of
+from aptmc.kernels.shapes import effective_share
+from aptmc.kernels.splitting import pieces_of
 from aptmc.kernels.student_fit import WIDER, fit_all
 from aptmc.kernels.students import Students
 

@@ -22,6 +22,7 @@ class Seen(NamedTuple):
     accepted: Floats  # how many of them were accepted
     statistics: Mapping[str, Floats]  # the kernel's own, by name, added up
     reference_level: float | None = None  # where a step is a draw from the reference, if anywhere
+    support: tuple[Floats, Floats] | None = None  # lower and upper bounds of the parameters
 
     @property
     def acceptance(self) -> Floats:
