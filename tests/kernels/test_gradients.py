@@ -11,7 +11,7 @@ from scipy import stats
 
 import aptmc
 from aptmc.errors import InputError
-from aptmc.kernels import Metric, hamiltonian, hmc, nuts
+from aptmc.kernels import Metric, hamiltonian, hmc, leaping, nuts
 from aptmc.kernels.hamiltonian import better_step, narrowest, usual_step
 from aptmc.problem import unbounded
 from aptmc.problem.chain_state import accepts
@@ -69,7 +69,7 @@ class TestHmc(KernelContract):
 
     def plant(self, monkeypatch):
         """Forgets that intervals have another length on the line."""
-        monkeypatch.setattr(hamiltonian, "log_slope", lambda place, lower, upper: 0.0)
+        monkeypatch.setattr(leaping, "log_slope", lambda place, lower, upper: 0.0)
         return self.kernel
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from typing_extensions import override
 
 from aptmc.compiled import Floats
-from aptmc.kernels.hamiltonian import (
+from aptmc.kernels.hamiltonian import Hamiltonian
+from aptmc.kernels.leaping import (
     EXTENT,
     MOST_OFF,
     STEP_SIZE,
-    Hamiltonian,
     draw_momentum,
     energy_of,
     leaping,
