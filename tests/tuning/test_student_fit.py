@@ -82,6 +82,11 @@ def test_what_is_in_one_piece_is_left_in_one_piece(draws):
     assert pieces_of(draws, 32).shape[1] == 1
 
 
+def test_the_path_of_a_chain_that_has_hardly_moved_is_left_in_one_piece():
+    path = np.cumsum(RNG.standard_normal((1500, 100)), axis=0)
+    assert pieces_of(path, 32).shape[1] == 1
+
+
 def test_draws_that_are_alike_count_for_less():
     assert effective_share(RNG.standard_normal((2000, 3))) > 0.7
     walk = np.repeat(RNG.standard_normal((100, 3)), 20, axis=0)

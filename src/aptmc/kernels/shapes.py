@@ -39,7 +39,7 @@ def some(draws: FloatTable) -> Rows:
 
 def effective_share(theta: FloatTable) -> float:
     """For how many independent draws each row counts, by the spread of the means of batches."""
-    batches = int(math.sqrt(len(theta)))
+    batches = max(int(math.sqrt(len(theta))), 2)
     length = len(theta) // batches
     means = theta[: batches * length].reshape(batches, length, -1).mean(axis=1)
     spread, of_means = theta.var(axis=0), means.var(axis=0, ddof=1)

@@ -59,9 +59,11 @@ def halved(theta: FloatTable) -> Halves:
     count, dimension = theta.shape
     best = Halves(-math.inf, np.zeros(count, bool))
     least = FEWEST_PER_DIMENSION * (dimension + 1)
-    if count < 2.0 * least:
+    effective = effective_share(theta) * count
+    # The path of a chain that has hardly moved looks like modes, in many dimensions.
+    if count < 2.0 * least or effective < dimension:
         return best
-    matrix = by_itself(scatter(theta), effective_share(theta) * count)
+    matrix = by_itself(scatter(theta), effective)
     standard = np.linalg.solve(np.linalg.cholesky(matrix), (theta - theta.mean(axis=0)).T).T
     whole = _log_likelihood(standard, np.eye(dimension))
     for direction in directions(theta, standard):
