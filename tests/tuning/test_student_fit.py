@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from aptmc.kernels import student_fit
-from aptmc.kernels.splitting import effective_share, pieces_of
+from aptmc.kernels.shapes import effective_share
+from aptmc.kernels.splitting import pieces_of
 from aptmc.kernels.student_fit import WIDER, fit_all
 from aptmc.kernels.students import Students
 
@@ -79,6 +80,11 @@ def test_many_modes_are_found_although_half_of_them_are_no_better_than_all():
 )
 def test_what_is_in_one_piece_is_left_in_one_piece(draws):
     assert pieces_of(draws, 32).shape[1] == 1
+
+
+def test_the_path_of_a_chain_that_has_hardly_moved_is_left_in_one_piece():
+    path = np.cumsum(RNG.standard_normal((1500, 100)), axis=0)
+    assert pieces_of(path, 32).shape[1] == 1
 
 
 def test_draws_that_are_alike_count_for_less():

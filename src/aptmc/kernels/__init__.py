@@ -3,8 +3,11 @@
 from aptmc.kernels.base import Kernel
 from aptmc.kernels.differential_evolution import Archive, DifferentialEvolution
 from aptmc.kernels.elliptical_slice import EllipticalSlice
+from aptmc.kernels.hamiltonian import Metric
+from aptmc.kernels.hmc import Hmc, Mala
 from aptmc.kernels.learned import Learned
 from aptmc.kernels.mixture import Mixture
+from aptmc.kernels.nuts import Nuts
 from aptmc.kernels.one_hit import OneHit
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.random_walk import RandomWalk
@@ -16,9 +19,13 @@ __all__ = [
     "Archive",
     "DifferentialEvolution",
     "EllipticalSlice",
+    "Hmc",
     "Kernel",
     "Learned",
+    "Mala",
+    "Metric",
     "Mixture",
+    "Nuts",
     "OneHit",
     "Parts",
     "RandomWalk",

@@ -23,6 +23,9 @@ from aptmc.problem.chain_state import (
     log_prior_column,
     value_column,
 )
+from aptmc.problem.density import DensityProblem
+from aptmc.problem.prior.prior import Prior
+from aptmc.problem.prior.prior_gradient import log_prior_gradient
 from aptmc.targets import Target
 
 NOWHERE = -1  # the place of what a kernel does not count
@@ -89,6 +92,14 @@ class Parts:
         return self._once("evaluate", self._evaluation)  # type: ignore[no-any-return]
 
     @property
+    def gradient(self) -> Callable[[float, Floats, Floats, Floats], None]:
+        """gradient(level, row, slopes, info): the gradient of a rung's log density, by coordinates.
+
+        One unit of work.
+        """
+        return self._once("gradient", self._gradient)  # type: ignore[no-any-return]
+
+    @property
     def simulate(self) -> Callable[[Floats, Any, float, Floats], bool]:
         """simulate(row, rng, tolerance, info): simulate at the parameters in a row; does it hit?
 
@@ -151,6 +162,35 @@ class Parts:
                 info[STATUS] = BAD_VALUE
 
         return self.target.helper(evaluate)
+
+    def _gradient(self) -> Callable[..., None]:
+        problem, dimension = self.problem, self.dimension
+        if not isinstance(problem, DensityProblem):
+            raise InputError(f"a problem of kind {type(problem).__name__} has no gradient")
+        of_value = problem.gradient_function(self.target)
+        log_weight = self.log_weight
+        if isinstance(problem.reference, Prior):
+            of_prior = log_prior_gradient(problem.reference, self.target)
+
+            def gradient(level: float, row: Floats, slopes: Floats, info: Floats) -> None:
+                theta, prior_slopes = row[:dimension].copy(), np.empty(dimension)
+                of_value(theta, slopes)
+                of_prior(theta, prior_slopes)
+                weight = log_weight(level, 1.0)  # of the value, which it is proportional to
+                for i in range(dimension):
+                    slopes[i] = weight * slopes[i] + prior_slopes[i]
+                info[WORK] += 1.0
+
+            return self.target.helper(gradient)
+
+        def gradient_alone(level: float, row: Floats, slopes: Floats, info: Floats) -> None:
+            of_value(row[:dimension].copy(), slopes)
+            weight = log_weight(level, 1.0)
+            for i in range(dimension):
+                slopes[i] = weight * slopes[i]
+            info[WORK] += 1.0
+
+        return self.target.helper(gradient_alone)
 
     def _simulation(self, simulations: int, failures: int) -> Callable[..., bool]:
         simulate_into = self._once("simulation", lambda: self.problem.simulation(self.target))

@@ -23,6 +23,7 @@ class Seen(NamedTuple):
     statistics: Mapping[str, Floats]  # the kernel's own, by name, added up
     reference_level: float | None = None  # where a step is a draw from the reference, if anywhere
     step_sizes: Floats | None = None  # that led farthest in a descent, in standard deviations
+    support: tuple[Floats, Floats] | None = None  # lower and upper bounds of the parameters
 
     @property
     def acceptance(self) -> Floats:

@@ -8,15 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from aptmc.compiled import Flags, Floats, FloatTable
+from aptmc.kernels.shapes import RIDGE, effective_share, learnt_share, scatter, shrunk
 
 ROUNDS = 6  # of dividing draws in two
 LOOK_AHEAD = 8  # pieces, without any gain
 LEAST_GAIN = 0.05  # in log density, of a component on the average over all draws
-RIDGE = 1e-9
 # Of each half: draws for each dimension, and so many that are worth a whole one.
 FEWEST_PER_DIMENSION, FEWEST_EFFECTIVE = 2.5, 5.0
-# For so many draws of each dimension counts what is believed of a shape. Measured: docs/tuning.md.
-BELIEF = 6.0
 
 
 class Halves(NamedTuple):
@@ -24,16 +22,6 @@ class Halves(NamedTuple):
 
     gain: float
     in_first: Flags
-
-
-def effective_share(theta: FloatTable) -> float:
-    """For how many independent draws each row counts, by the spread of the means of batches."""
-    batches = int(math.sqrt(len(theta)))
-    length = len(theta) // batches
-    means = theta[: batches * length].reshape(batches, length, -1).mean(axis=1)
-    spread, of_means = theta.var(axis=0), means.var(axis=0, ddof=1)
-    alike = length * np.divide(of_means, spread, out=np.ones_like(spread), where=spread > 0.0)
-    return float(1.0 / max(np.mean(alike), 1.0))
 
 
 def pieces_of(theta: FloatTable, most: int) -> FloatTable:
@@ -71,9 +59,11 @@ def halved(theta: FloatTable) -> Halves:
     count, dimension = theta.shape
     best = Halves(-math.inf, np.zeros(count, bool))
     least = FEWEST_PER_DIMENSION * (dimension + 1)
-    if count < 2.0 * least:
+    effective = effective_share(theta) * count
+    # The path of a chain that has hardly moved looks like modes, in many dimensions.
+    if count < 2.0 * least or effective < dimension:
         return best
-    matrix = by_itself(_scatter(theta), effective_share(theta) * count)
+    matrix = by_itself(scatter(theta), effective)
     standard = np.linalg.solve(np.linalg.cholesky(matrix), (theta - theta.mean(axis=0)).T).T
     whole = _log_likelihood(standard, np.eye(dimension))
     for direction in directions(theta, standard):
@@ -91,7 +81,7 @@ def halved(theta: FloatTable) -> Halves:
         alike = _log_likelihood(away, common)  # if both have the same shape
         other = 0.0  # if each has its own
         for half in halves:
-            own = shrunk(_scatter(half), worth * len(half), common)
+            own = shrunk(scatter(half), worth * len(half), common)
             other += _log_likelihood(half, own)
             alike += len(half) * math.log(len(half) / count)
             other += len(half) * math.log(len(half) / count)
@@ -149,20 +139,6 @@ def narrowed(believed: FloatTable, means: FloatTable, within: FloatTable) -> Flo
     return np.asarray(factor @ (shape + floor) @ factor.T)
 
 
-def learnt_share(count: float, dimension: int) -> float:
-    """How much of a shape is learnt from so many draws, and not believed."""
-    return count / (count + BELIEF * dimension)
-
-
-def shrunk(matrix: FloatTable, count: float, believed: FloatTable) -> FloatTable:
-    """What so many draws say of a matrix, and what is believed of it, put together."""
-    dimension = len(matrix)
-    share = learnt_share(count, dimension)
-    mixed = share * matrix + (1.0 - share) * believed
-    floor = RIDGE * np.maximum(np.diag(mixed), RIDGE * np.diag(believed))
-    return np.asarray(mixed + np.diag(np.maximum(floor, 1e-300)))
-
-
 def _two_means(standard: FloatTable, in_first: Flags) -> Flags:
     """Two groups, each nearer to its own mean, from two to begin with."""
     for _ in range(ROUNDS):
@@ -179,11 +155,6 @@ def _squares(standard: FloatTable, centres: FloatTable) -> FloatTable:
     return np.asarray(
         (centres**2).sum(axis=1) - 2.0 * products + (standard**2).sum(axis=1)[:, None]
     )
-
-
-def _scatter(theta: FloatTable) -> FloatTable:
-    away = theta - theta.mean(axis=0)
-    return np.asarray(away.T @ away / len(theta))
 
 
 def _log_likelihood(theta: FloatTable, matrix: FloatTable) -> float:

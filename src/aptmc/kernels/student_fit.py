@@ -1,45 +1,33 @@
 """Fit a mixture of Student distributions to what a rung has seen.
 
-Draws of a chain are like their neighbours, so each counts for less than one. Where they are few,
-the shape that was believed before counts as well.
+Where draws are few, what is believed of their shape counts as well (`shapes`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.kernels.seen import FEWEST_DRAWS
-from aptmc.kernels.splitting import effective_share, narrowed, pieces_of, shrunk
+from aptmc.kernels.shapes import Rows, believed_shapes, effective_share, shrunk, some
+from aptmc.kernels.splitting import narrowed, pieces_of
 from aptmc.kernels.students import Mixed, Students
 
-MOST_ROWS = 1500
 ITERATIONS = 5
 DEGREES = (3.0, 6.0, 12.0, 25.0, 50.0, 100.0)  # of freedom, of which one is chosen
 # A reference that is a little too wide costs little, one that is too narrow costs more.
 WIDER = 1.1
-# How much draws of a rung say of the shape of the next, beside its own.
-LIKE_A_NEIGHBOUR = 0.9
-SMALLEST_SIZE = 1e-200  # of draws that are all the same
 USUAL_DEGREES = 25.0  # where draws are too few to tell, fewer than so many for each dimension
 FEWEST_FOR_DEGREES = 10.0
-
-
-class Rows(NamedTuple):
-    """Some draws, and for how many independent ones each counts."""
-
-    theta: FloatTable
-    worth: float
 
 
 def fit_all(draws: list[FloatTable], before: Students, most_components: int) -> Students:
     """A mixture for each rung that suits its draws; the one before, where they are too few."""
     found = [before.on(rung) for rung in range(before.rungs)]
     rows = {rung: some(theta) for rung, theta in enumerate(draws) if len(theta) >= FEWEST_DRAWS}
-    shapes = believed_shapes(rows, before)
+    shapes = believed_shapes(rows, [shape_of(mixed) for mixed in found])
     for rung, mine in rows.items():
         found[rung] = fit(mine, shapes[rung], most_components)
     return Students.of(found)
@@ -61,45 +49,11 @@ def fit(rows: Rows, believed: FloatTable, most_components: int) -> Mixed:
     return mixed._replace(matrices=WIDER * mixed.matrices)
 
 
-def believed_shapes(rows: dict[int, Rows], before: Students) -> dict[int, FloatTable]:
-    """What is believed of the shape of each rung: as its neighbours have it, and as before.
-
-    The shapes of neighbours are brought to the size of the rung: colder ones are narrower.
-    """
-    scatters, counts = {}, {}
-    for rung, mine in rows.items():
-        away = mine.theta - mine.theta.mean(axis=0)
-        scatters[rung] = away.T @ away / len(away)
-        counts[rung] = mine.worth * len(away)
-    shapes = {}
-    for rung in rows:
-        old = shape_of(before.on(rung))
-        precision = np.linalg.inv(old)
-        sizes = {
-            other: max(float(np.mean(np.sum(precision * scatters[other], axis=1))), SMALLEST_SIZE)
-            for other in rows
-        }
-        weights = {other: counts[other] * LIKE_A_NEIGHBOUR ** abs(other - rung) for other in rows}
-        total = sum(weights.values())
-        pooled = np.zeros_like(old)
-        for other, scatter in scatters.items():
-            pooled += weights[other] / total * sizes[rung] / sizes[other] * scatter
-        shapes[rung] = shrunk(pooled, total, sizes[rung] * old)
-    return shapes
-
-
 def shape_of(mixed: Mixed) -> FloatTable:
     """The matrix of a whole mixture."""
     away = mixed.means - mixed.weights @ mixed.means
     matrix = np.einsum("k,kij->ij", mixed.weights, mixed.matrices)
     return np.asarray(matrix + np.einsum("k,ki,kj->ij", mixed.weights, away, away))
-
-
-def some(draws: FloatTable) -> Rows:
-    """As many rows as there is time for, evenly."""
-    most = max(MOST_ROWS, 20 * draws.shape[1])
-    theta = draws[:: max(math.ceil(len(draws) / most), 1)]
-    return Rows(theta, effective_share(theta))
 
 
 def log_heights(mixed: Mixed, theta: FloatTable) -> tuple[Floats, FloatTable]:

@@ -84,6 +84,7 @@ class Found:
             accepted=totals[:, ACCEPTED].copy(),
             statistics={name: totals[:, place].copy() for name, place in kernel.places.items()},
             reference_level=self.problem.reference_level,
+            support=self.problem.support,
         )
         adapted = self.kernel.adapted(seen)
         if not isinstance(adapted, Kernel) or adapted.statistics != kernel.statistics:
