@@ -96,7 +96,7 @@ def test_a_stored_run_can_be_adjusted_without_its_problem(tmp_path) -> None:
         observed=OBSERVED,
         distance=lambda simulated, observed: np.abs(simulated - observed).max(),
     )
-    run = sample(problem, ladder=WIDE, budget=100, store=tmp_path / "run.zarr")
+    run = sample(problem, ladder=WIDE, budget=60, store=tmp_path / "run.zarr")
     opened = aptmc.open(tmp_path / "run.zarr")
     for mine, yours in zip(run.adjusted().chains, opened.adjusted().chains, strict=True):
         np.testing.assert_array_equal(mine.state, yours.state)

@@ -119,7 +119,7 @@ def test_one_look_at_a_run(store: str, capsys: Captured) -> None:
     assert main(["watch", store, "--once"]) == GOOD
     first, last = capsys.readouterr().out.splitlines()
     assert first.startswith("aptmc: 400 units of 400 units, ")
-    assert "474 moves" in first
+    assert f"{aptmc.open(store).completions} moves" in first
     assert last == "aptmc: the budget was spent"
 
 
@@ -170,7 +170,7 @@ def test_what_each_processor_does_is_seen_from_outside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     store = seen.stored(tmp_path)
-    running_store(str(store), monkeypatch)
+    run = running_store(str(store), monkeypatch)
     stuck = WorkerStatus(1, 4711, 3, 2, 75.0)
     status = Status(time_of_day() - 30.0, 100.0, 600.0, 3, 10, [stuck])
     write_status(store, status)
@@ -183,7 +183,7 @@ def test_what_each_processor_does_is_seen_from_outside(
     assert main(["watch", str(store), "--json"]) == GOOD
     found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert found["workers"] == [stuck._asdict()]
-    assert found["moves"] == 474
+    assert found["moves"] == run.completions > 0
     # Half a note, or one by another version, is none.
     for text in ("{", "{}", "[]", '{"workers": [{}]}'):
         (store / STATUS).write_text(text)

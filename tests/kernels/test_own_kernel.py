@@ -206,9 +206,8 @@ class Plain(aptmc.Kernel):
 
 def sampled(kernel, problem=MODEL.compiled, **options):
     options = {"schedule": aptmc.Anytime(every=5.0), "ladder": MODEL.ladder} | options
-    return aptmc.sample(
-        problem, budget=2_000, kernel=kernel, on=aptmc.VirtualTime(1), seed=1, **options
-    )
+    options = {"budget": 2_000, "on": aptmc.VirtualTime(1), "seed": 1} | options
+    return aptmc.sample(problem, kernel=kernel, **options)
 
 
 def test_a_plain_kernel_computes_a_compiled_problem():
@@ -306,7 +305,7 @@ def test_auto_is_the_problems_own_kernel():
 
 def test_a_walk_that_learns_finds_the_best_acceptance():
     ladder = aptmc.Ladder.powers([1.0, 0.5, 0.0])
-    run = sampled(aptmc.RandomWalk("auto"), MODEL.plain, ladder=ladder)
+    run = sampled(aptmc.RandomWalk("auto"), MODEL.plain, ladder=ladder, budget=8_000)
     assert (abs(run.acceptance_rates[:2] - 0.44) < 0.15).all()
     by_hand = sampled(run.settings.kernel, MODEL.plain, ladder=run.settings.ladder)
     assert by_hand.warmup_rounds == []

@@ -328,7 +328,7 @@ def test_problems_travel_to_workers(kind: str) -> None:
         SUPREMUM,
     )
     kernel = aptmc.OneHit(1.0)
-    wire = Wire(1, problem.width, tuning_length=5)
+    wire = Wire(1, problem.width)
     there = load(pack((problem, kernel), wire))[0].problem
     np.testing.assert_array_equal(distances(there), distances(problem))
 
@@ -350,7 +350,7 @@ def test_ready_made_distances_are_compiled_once_and_not_by_every_worker(named: b
     assert len(before) == 1
     distances(problem)
     assert distance.signatures == before  # it was compiled for what it is given
-    wire = Wire(1, problem.width, tuning_length=5)
+    wire = Wire(1, problem.width)
     sent = pack((problem, aptmc.OneHit(1.0)), wire)
     assert b"_weighted_p_norm" in sent  # made again there, from what is cached on disk
     assert b"custom_rebuild" not in sent  # numba's own way, which compiles anew

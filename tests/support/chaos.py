@@ -130,6 +130,7 @@ def replayed(run, events):
     )  # fmt: skip
     session = build_session(settings, store)
     session.tuning[:, STEPS] = run.steps_per_move
+    session.begin_from(run._first_states)  # on which the timing of a descent has left its mark
     until = max(draws.time[-1] for draws in kept(run))
     replay(session, events, float(until))
     return all_draws(session, store)

@@ -43,6 +43,7 @@ def sample(problem: Any = None, **changes: Any) -> aptmc.Run:
         "schedule": aptmc.Anytime(2.5),
         "on": aptmc.VirtualTime(),
         "keep": "all",
+        "warmup": 0,  # all draws count
         "seed": SEED,
     }
     problem = aptmc.Power(normal, start=0.0) if problem is None else problem

@@ -74,7 +74,7 @@ def states_found(descent: Descent, ladder: Ladder, layout: Layout) -> FloatTable
         mine = np.flatnonzero(layout.rung == rung)
         found = rows_within(descent.stages, ladder.levels[rung], value)
         if len(found) == 0:
-            raise InputError(descent.out_of_reach(ladder.levels[rung]))
+            raise InputError(descent.out_of_reach(ladder.levels))
         # Chains of a rung share out what was found for it.
         states[mine] = found[np.arange(mine.size) % len(found)]
     return states

@@ -135,14 +135,13 @@ class Tuner:
             return usage.stopped
         coldest = descent.has_reached
         if not descent.stages:
-            raise InputError(descent.out_of_reach(settings.ladder.levels[-1]))
+            raise InputError(descent.out_of_reach(settings.ladder.levels))
         if isinstance(descent.goal, Affordable):
             # All simulations of the prior may lie within what was asked for.
             coldest = descent.goal.chosen(descent.stages, usage.elapsed)
             coldest = max(coldest, descent.goal.coldest)
         elif coldest > descent.goal.coldest:
-            missed = max(level for level in settings.ladder.levels if level < coldest)
-            raise InputError(descent.out_of_reach(missed))
+            raise InputError(descent.out_of_reach(settings.ladder.levels))
         self.descent, self.descended = None, {}
         self.searched = usage.elapsed
         wish = self.to_find.ladder

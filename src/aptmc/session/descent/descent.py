@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -318,8 +318,10 @@ class Descent(Errand):
             return 0.5
         return 0.1 + 0.9 * min(math.log(first / self.level) / math.log(first / last), 1.0)
 
-    def out_of_reach(self, level: float) -> str:
-        """The message for a user whose tolerance no state came within."""
+    def out_of_reach(self, levels: Sequence[float]) -> str:
+        """The message for a user of whose tolerances one was not reached."""
+        missed = [level for level in levels if not self.smallest or self.smallest[0] > level]
+        level = max(missed, default=min(levels))
         seen = ", ".join(f"{distance:.4g}" for distance in self.smallest) or "none"
         return (
             f"no state within tolerance {level:g} was found in {self.simulations:.0f} "
