@@ -269,7 +269,7 @@ def test_metric_and_leaps_are_learnt_for_each_rung():
         found = np.sqrt(np.diag(metric.covariances[rung]))
         np.testing.assert_allclose(found, wider * scales, rtol=0.3)
     rates = run.statistics["acceptance"] / run.statistics["leaps"]
-    np.testing.assert_allclose(rates, 0.8, atol=0.15)
+    np.testing.assert_allclose(rates, 0.8, atol=0.25)
     assert run.statistics["divergences"].sum() == 0
     draws = np.concatenate([one.state[:, :3] for one in run.chains()])
     np.testing.assert_allclose(draws.std(axis=0), scales, rtol=0.1)

@@ -72,6 +72,7 @@ class Backend(ABC):
     pools_in_warmup: Pools | None = None  # where fewer chains will do to find settings
     descends = False  # whether it finds first states of simulators at any tolerance, quickly
     own_deadlines: float | None = None  # the time between them, where no warm-up need find it
+    computes_any_kernel: bool = True
     settles_itself: bool = False  # before draws count, in a way of its own
     computes_errands_alone: bool = False  # one order after the other, however many processors
 

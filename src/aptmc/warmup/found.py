@@ -129,7 +129,8 @@ class Found:
         wish = self.to_find.ladder
         if wish is None or wish.rungs is not None or wish.hottest is not None:
             return False
-        return self.to_find.kernel is not None and self.kernel.renewing() is not None
+        can = self.asked.on.computes_any_kernel and self.to_find.kernel is not None
+        return can and self.kernel.renewing() is not None
 
     def renew(self, level: float) -> None:
         """Draw from the prior again and again, on one rung: there is nothing to exchange."""

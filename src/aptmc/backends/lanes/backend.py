@@ -65,6 +65,7 @@ class Lanes(Backend):
     descends = True
     own_deadlines = TICKS_BETWEEN_DEADLINES
 
+    computes_any_kernel = False
     settles_itself = True
     computes_errands_alone = True
 
