@@ -12,7 +12,15 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable, Generator, Integers, IntegerTable, compiled
+from aptmc.compiled import (
+    AtFirstUse,
+    Floats,
+    FloatTable,
+    Generator,
+    Integers,
+    IntegerTable,
+    compiled,
+)
 from aptmc.errors import MoveFailed
 from aptmc.kernels import Kernel
 from aptmc.keys import START, Dial, Key, open_streams, rewind, rewind_plainly
@@ -68,7 +76,10 @@ class Mover:
     @cached_property
     def move(self) -> Callable[..., None]:
         """The move function, compiled when it is first used if the problem is."""
-        return at_hand(self.kernel.move(self.problem, self.target))
+        move = self.kernel.move(self.problem, self.target)
+        # One of the library's own is compiled when it is called: interpreted, it is of no use here.
+        is_ours = self.target.is_compiled and isinstance(move, AtFirstUse)
+        return move if is_ours else at_hand(move)
 
     def compute(self, order: Order) -> Outcome:
         """The outcome of an order, or MoveFailed with all that is needed to compute it again."""
