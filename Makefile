@@ -25,6 +25,10 @@ INSTALLED := $(VENV)/.installed
 demo test examples validate bench: export NUMBA_CACHE_DIR = \
 	$(CURDIR)/.cache/numba/$(shell $(BIN)/python tools/compiled_sources.py 2>/dev/null)
 
+# A third of the time in which aptmc is loaded, and more of that in which pytest loads the tests, is
+# spent on bytecode, unless Python may keep it. Tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTEST := $(BIN)/python -m pytest --quiet
 # loadfile: what one file of tests compiles, one process compiles. Files in their order, in which the
 # long ones do not come last. A process that dies is not replaced: it would die of the same test again

@@ -84,6 +84,15 @@ def test_what_is_inherited_is_never_stale(tmp_path, monkeypatch):
     eventually(lambda: not is_alive(before["ancestor"]))
 
 
+def test_in_tests_of_ones_own_they_stay_for_the_next_test(tmp_path, monkeypatch):
+    """pytest writes into the environment which test it is at."""
+    processes = set()
+    for test in ("one", "other"):
+        monkeypatch.setenv("PYTEST_CURRENT_TEST", test)
+        processes.add(noted(tmp_path / test)["ancestor"])
+    assert len(processes) == 1
+
+
 def is_alive(process: int) -> bool:
     """Whether it runs. Not if it has ended and its parent has not noticed."""
     try:

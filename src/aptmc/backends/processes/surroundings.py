@@ -18,6 +18,8 @@ ONE_THREAD = (
     "OPENBLAS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
+# Where pytest is changes with every test, and would have each test start processes of its own.
+_CHANGES_ALL_THE_TIME = "PYTEST_CURRENT_TEST"
 _PATH_BEFORE = "APTMC_PYTHONPATH_BEFORE"
 _PR_SET_PDEATHSIG = 1
 
@@ -29,8 +31,9 @@ def environment() -> dict[str, str]:
     """
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     before = os.environ.get("PYTHONPATH", "")
+    own = {name: value for name, value in os.environ.items() if name != _CHANGES_ALL_THE_TIME}
     return {
-        **os.environ,
+        **own,
         **dict.fromkeys(ONE_THREAD, "1"),
         "PYTHONPATH": path,
         _PATH_BEFORE: before,
