@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check style types examples docs validate bench clean
+.PHONY: help demo test check style types examples docs validate bench compiled clean
 
 # Name another Python with `make PYTHON=...`; without that, a newer one is looked for if need be.
 PYTHON ?= python3
@@ -22,8 +22,8 @@ INSTALLED := $(VENV)/.installed
 
 # numba's cache on disk does not notice a change in a called module, so every state of the compiled
 # sources has a cache of its own. tests/conftest.py does the same for those who run pytest by hand.
-demo test examples validate bench: export NUMBA_CACHE_DIR = \
-	$(CURDIR)/.cache/numba/$(shell $(BIN)/python tools/compiled_sources.py 2>/dev/null)
+NUMBA_CACHE = $(CURDIR)/.cache/numba/$(shell $(BIN)/python tools/compiled_sources.py 2>/dev/null)
+demo test examples validate bench compiled: export NUMBA_CACHE_DIR = $(NUMBA_CACHE)
 
 # A third of the time in which aptmc is loaded, and more of that in which pytest loads the tests, is
 # spent on bytecode, unless Python may keep it. Tests start hundreds of processes.
@@ -50,10 +50,10 @@ help:
 demo: $(INSTALLED)
 	@$(BIN)/aptmc demo
 
-test: $(INSTALLED)
+test: compiled
 	$(PYTEST) $(PARALLEL) --ignore=tests/docs
 
-check: $(INSTALLED)
+check: compiled
 	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) JOBS=1 SCALE=0.02 LIMIT=300 ARGS=--quick \
 		validate examples bench types style docs
 
@@ -65,17 +65,24 @@ style: $(INSTALLED)
 types: $(INSTALLED)
 	$(BIN)/mypy
 
-examples: $(INSTALLED)
+examples: compiled
 	$(PYTEST) --doctest-modules src tests/docs
+
+# Once, by two processes: each that tests, measures or runs examples would compile the same.
+compiled: $(INSTALLED)
+	@if [ ! -e "$$NUMBA_CACHE_DIR/.all" ]; then \
+		echo "Compiling aptmc, once for these sources, which takes half a minute"; \
+		$(BIN)/python tools/compile_library.py && touch "$$NUMBA_CACHE_DIR/.all"; \
+	fi
 
 docs: $(INSTALLED)
 	$(BIN)/mkdocs build --quiet --site-dir build/docs
 
-validate: $(INSTALLED)
+validate: compiled
 	APTMC_VALIDATION_SCALE=$(SCALE) $(PYTEST) $(PARALLEL) -m validation \
 		--override-ini=faulthandler_timeout=$(LIMIT)
 
-bench: $(INSTALLED)
+bench: compiled
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
