@@ -50,6 +50,21 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("PYTHONFAULTHANDLER", "1")
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(ROOT / ".cache" / "hypothesis"))
 
+
+
+def keep_what_problems_compile() -> None:
+    """Keep on disk all machine code that belongs to a problem, as runs keep their moves.
+
+    Tests compile more than half of the time, and the same again whenever they are run. What is kept
+    depends on all that it was made of, a planted error too: see `aptmc.session.kept_code`.
+    """
+    from aptmc.session.kept_code import place_of
+    from aptmc.targets import NUMBA
+
+    object.__setattr__(NUMBA, "kept", place_of)
+
+
+keep_what_problems_compile()
 settings.register_profile("aptmc", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("aptmc")
 

@@ -31,7 +31,7 @@ from aptmc.compiled import number_apart
 from aptmc.session.code_content import Unknown, content_of, is_numbered_apart
 from aptmc.targets import Numba
 
-MOST_KEPT = 200  # files; a problem has a handful
+MOST_KEPT = 1000  # files of a tenth of a megabyte; a problem has a handful
 INCIDENTAL = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")
 
 
