@@ -51,10 +51,10 @@ def test_lotka_volterra_at_its_smallest_tolerance_takes_few_simulations(validati
 def test_a_ladder_that_finds_itself_takes_no_more():
     run = aptmc.sample(
         LOTKA_VOLTERRA,
-        budget=2e8,
+        budget=4e7,
         ladder=aptmc.Ladder.auto(coldest=0.4),
         on=aptmc.VirtualTime(4),
-        warmup=1e8,
+        warmup=3.9e7,
         seed=1,
         progress=False,
     )

@@ -125,7 +125,7 @@ def test_correlated_draws_stay_exact_although_the_metric_is_wrong(make):
     problem = aptmc.Power(correlated, {"x": np.zeros(3)}, gradient=slope_of_correlated)
     wrong = np.array([[[1.0, -0.3, 0.0], [-0.3, 1.0, 0.0], [0.0, 0.0, 1.0]]])
     kernel = make(Metric(wrong, np.array([0.5])))
-    move = kernel.move(problem, problem.target)
+    move = kernel.move(problem, INTERPRETED)  # the same bits, and nothing is compiled
     tuning = kernel.tuning(problem, aptmc.Ladder.powers([1.0]))[0]
     rng = np.random.default_rng(2)
     draws = rng.multivariate_normal(np.zeros(3), COVARIANCE, 3000)

@@ -88,7 +88,17 @@ def in_law(held) -> bool:
     return all(checks)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+# To compile one takes seconds: one without gradients and one with, of a varying length each.
+AT_FIRST = {"EllipticalSlice", "Nuts"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in AT_FIRST else [pytest.mark.validation])
+        for name in KERNELS
+    ],
+)
 def test_slow_states_get_no_more_weight(name):
     assert in_law(waiting_states(aptmc.Anytime(every=1.0), KERNELS[name]))
 
