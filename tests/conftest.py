@@ -51,7 +51,6 @@ os.environ.setdefault("PYTHONFAULTHANDLER", "1")
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(ROOT / ".cache" / "hypothesis"))
 
 
-
 def keep_what_problems_compile() -> None:
     """Keep on disk all machine code that belongs to a problem, as runs keep their moves.
 

@@ -67,12 +67,14 @@ def test_a_look_costs_no_more_than_what_there_is_to_see():
         room = handle._phases.session.record.state.nbytes
         tracemalloc.start()
         try:
-            handle.inspect()
+            run = handle.inspect().run
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
         handle.stop()
-    assert peak < 0.5 * room
+    # On a machine with much else to do there is more to see by then.
+    seen = sum(draws.state.nbytes for draws in draws_of(run))
+    assert peak < 0.5 * room + 4 * seen
 
 
 def test_waiting_has_an_end_and_so_has_the_run():
