@@ -112,7 +112,8 @@ def test_tables_are_made():
 
 @pytest.mark.validation(shortest=0.1)
 def test_the_neck_of_the_funnel_is_found(validation_scale):
-    scale = max(validation_scale, 0.3)
+    # Shorter runs show where they began: with 0.3 the neck has a tenth instead of 16 %.
+    scale = max(validation_scale, 0.8)
     result = measure(TARGETS["funnel"], scale=scale, runs=RUNS, walks=False)
     off = [result.off_by(place) for place in range(len(result.target.quantities))]
     assert max(off) < 5.0
@@ -123,9 +124,8 @@ def test_the_neck_of_the_funnel_is_found(validation_scale):
 def test_defaults_give_the_right_answers_without_a_likelihood(name, validation_scale):
     if name == "predators 0.4" and validation_scale < 0.5:
         pytest.skip("a short warm-up does not reach this tolerance well enough")
-    if name == "predators 1" and validation_scale < 0.1:
-        pytest.skip("takes as long as all the others")
-    scale = max(validation_scale, 0.1)
+    # A tenth of the budget leads the predators down to 1.1 to 1.6 instead of 1: another posterior.
+    scale = max(validation_scale, 0.3 if name == "predators 1" else 0.1)
     result = measure(TARGETS[name], scale=scale, runs=RUNS, walks=False)
     off = [result.off_by(place) for place in range(len(result.target.quantities))]
     assert max(off) < 5.0
