@@ -27,7 +27,7 @@ from aptmc.backends.virtual.event_loop import (
 )
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import WallClock
-from aptmc.compiled import Floats, compiled_like, is_compiled
+from aptmc.compiled import Floats, is_compiled
 from aptmc.errors import (
     AptmcError,
     InputError,
@@ -43,6 +43,7 @@ from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.descent import Errand
 from aptmc.session.flight import Flight, empty_flight
+from aptmc.session.kept_code import KEPT_ON_DISK
 from aptmc.session.orders import Order, Outcome
 from aptmc.session.session import Session, Usage, failed_exchange
 from aptmc.session.units import can_queue_ahead
@@ -307,4 +308,4 @@ def _with_signature(hold: Callable[..., float]) -> Callable[..., float]:
     def hold_time(theta: Any, rung: Any, rng: Any) -> float:
         return hold(theta, rung, rng)
 
-    return compiled_like(hold_model, hold_time)
+    return KEPT_ON_DISK.like(hold_model, hold_time)
