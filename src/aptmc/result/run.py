@@ -62,6 +62,7 @@ class Run:
         first_states: FloatTable | None = None,
         statistics: tuple[str, ...] = (),
         reached: Reached | None = None,
+        draws_globally: bool = False,
     ) -> None:
         self.settings = settings
         self._machine = machine
@@ -73,6 +74,7 @@ class Run:
         self._first_states = first_states
         self._statistics = statistics
         self._reached = reached
+        self.draws_globally = draws_globally  # from generators that moves were not given
 
     def __repr__(self) -> str:
         draws = self._kept_on_rung_0().sum()
