@@ -29,11 +29,12 @@ from aptmc.record.record import Record
 from aptmc.result.adjusted import Adjusted, adjusted
 from aptmc.result.advice import advise, describe, vital_signs
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
+from aptmc.result.lazy_tree import lazy_tree
 from aptmc.result.one_advice import Advice
 from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.run_evidence import run_evidence
 from aptmc.result.sources import source_of, values_of
-from aptmc.result.tree import eager_tree, lazy_tree
+from aptmc.result.tree import eager_tree
 from aptmc.session.descent import Reached
 from aptmc.session.session import Overhead, Usage
 from aptmc.session.start_up import Spent
@@ -306,16 +307,18 @@ class Run:
 
     @cached_property
     def draws(self) -> xarray.DataTree:
-        """The coldest rung's draws in ArviZ's layout; chains are cut to the shortest's length.
+        """The coldest rung's draws in ArviZ's layout.
 
-        From a store on disk, numbers are read when they are asked for.
+        ArviZ wants chains of equal length: what longer ones have beyond the shortest is in groups
+        of its own, `beyond_posterior` and `beyond_sample_stats`. From a store on disk, numbers are
+        read when they are asked for.
         """
         has_warmup = self.settings.warmup > 0.0 or self._warmup is not None
         chains = self._recorded_on(0)
         store = self._store
         if store.path is not None and self._knows_lengths:
-            length, before = int(self._kept_on_rung_0().min()), self._before()[chains].tolist()
-            return lazy_tree(self, store, chains.tolist(), before, length, with_warmup=has_warmup)
+            lengths, before = self._kept_on_rung_0().tolist(), self._before()[chains].tolist()
+            return lazy_tree(self, store, chains.tolist(), before, lengths, with_warmup=has_warmup)
         return eager_tree(self, with_warmup=has_warmup)
 
     @property
