@@ -69,7 +69,14 @@ class Adjusted:
         draws = {label: self.series(label) for label in self.settings.problem.labels}
         elapsed = max(self.run.elapsed - self.settings.warmup, 0.0)
         unit = self.settings.on.time_unit
-        table = summarise(draws, elapsed, unit=unit, weights=self.weights)
+        table = summarise(
+            draws,
+            elapsed,
+            unit=unit,
+            times=[chain.time for chain in self.chains],
+            apart=self.settings.pools.apart,
+            weights=self.weights,
+        )
         return replace(table, notes=(f"{self.method}; r-hat is without weights", *self._doubts()))
 
     @cached_property

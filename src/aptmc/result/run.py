@@ -284,7 +284,9 @@ class Run:
     def _table(self) -> Summary:
         draws = {label: self.series(label) for label in self.settings.problem.labels}
         elapsed = max(self.elapsed - self.counted_from, 0.0)
-        return summarise(draws, elapsed, unit=self.settings.on.time_unit)
+        times = [chain.time for chain in self.chains()]
+        unit = self.settings.on.time_unit
+        return summarise(draws, elapsed, unit=unit, times=times, apart=self.settings.pools.apart)
 
     def log_evidence(self) -> Evidence:
         """The log evidence (log marginal likelihood) of a `Tempered` problem, with its error.
