@@ -83,6 +83,7 @@ SETTINGS = {
     "two modes": of(TWO, MIDDLE, POWERS, WALK, 3, 2, 6000),
     "two modes, often": of(TWO, MIDDLE, POWERS, WALK, 0.3, 2, 6000),
     "two modes, 4 chains": of(TWO, MIDDLE, POWERS, WALK, 1, 8, 3000, chains=4),
+    "two modes, 16 chains": of(TWO, MIDDLE, POWERS, WALK, 1, 16, 1500, chains=16),
     "two modes, one slow": of(
         TWO, MIDDLE, POWERS, WALK, 1, 8, 6000, chains=4, hold=slow_on_the_right
     ),

@@ -23,9 +23,10 @@ from aptmc.diagnostics.autocorrelation import (
     estimate_autocorrelation_time,
 )
 
-# With more, quick changes hide the slow ones, which decide; with fewer, the estimate is noisier. Of
-# 50, 100, 200, 400 and 3000 this was the best over all settings of the calibration.
-BINS = 400
+# In fine bins the quick changes of many chains hide the slow ones that they share, which decide; in
+# coarse ones the estimate is noisy. So of several chains the larger of both is taken, and of one
+# that of the fine bins: the best over all settings of the calibration.
+BINS, COARSER = 400, 4
 FEWEST_BINS = 8
 DRAWS_PER_BIN = 2
 LONGEST = 1 / 8  # the share of all lags up to which an estimate can be trusted
@@ -48,6 +49,7 @@ class Timeline:
 
     :param times: of each draw, by chain; without, chains go on side by side from beginning to end
     :param apart: whether no chain ever hands a state to another, so that they are independent
+    :param mixed: whether draws of several chains were put into one series
     """
 
     def __init__(
@@ -56,14 +58,17 @@ class Timeline:
         times: Sequence[Floats] | None = None,
         *,
         apart: bool = False,
+        mixed: bool = False,
     ) -> None:
         if times is None:
             times = [np.arange(length) / max(length, 1) for length in lengths]
         self.draws = sum(lengths)
+        self.is_shared = mixed or (len(lengths) > 1 and not apart)
         self.families = len(lengths) if apart and self.draws > 0 else 1
         every = np.concatenate(times) if self.draws > 0 else np.empty(0)
         most = self.draws // self.families // DRAWS_PER_BIN
-        self.bins = min(BINS, most) if most >= FEWEST_BINS else 0
+        bins = min(BINS, most // COARSER * COARSER)
+        self.bins = bins if bins >= FEWEST_BINS else 0
         self._place = self._places(every, lengths) if self.bins > 0 else None
 
     def _places(self, every: Floats, lengths: Sequence[int]) -> Integers:
@@ -99,18 +104,29 @@ def spread_of_mean(chains: Sequence[Floats], timeline: Timeline) -> Spread:
 
 def spread_in_bins(deviations: Floats, timeline: Timeline) -> Spread:
     """The same from the sums in bins alone."""
-    covariance = _autocovariance(timeline.sums(deviations))
-    pairs = covariance[: timeline.bins // 2 * 2].reshape(-1, 2).sum(axis=1)
+    sums = timeline.sums(deviations)
+    fine = _spread(sums, timeline.draws)
+    if not timeline.is_shared or timeline.bins < COARSER * FEWEST_BINS:
+        return fine
+    coarse = _spread(sums.reshape(len(sums), -1, COARSER).sum(axis=2), timeline.draws)
+    larger = max(fine, coarse)
+    return larger._replace(reliable=fine.reliable and coarse.reliable)
+
+
+def _spread(sums: FloatTable, draws: int) -> Spread:
+    families, bins = sums.shape
+    covariance = _autocovariance(sums)
+    pairs = covariance[: bins // 2 * 2].reshape(-1, 2).sum(axis=1)
     ended = pairs <= 0.0
     count = int(np.argmax(ended)) if ended.any() else pairs.size
     total = 2.0 * float(np.minimum.accumulate(pairs[:count]).sum()) - float(covariance[0])
     total = max(total, LEAST_SHARE * float(covariance[0]))
     # Deviations are from the mean of the draws themselves, which makes each covariance too small by
     # the variance that is looked for over the number of bins.
-    lost = max(4 * count - 1, 0) / (timeline.bins * timeline.families)
+    lost = max(4 * count - 1, 0) / (bins * families)
     total /= max(1.0 - lost, MOST_CORRECTION)
-    is_long = 2 * count <= LONGEST * timeline.bins or timeline.families > 1
-    return Spread(total / timeline.draws**2, 2 * count, timeline.bins, is_long)
+    is_long = 2 * count <= LONGEST * bins or families > 1
+    return Spread(total / draws**2, 2 * count, bins, is_long)
 
 
 def effective_draws(chains: Sequence[Floats], timeline: Timeline) -> float:

@@ -160,7 +160,7 @@ def summarise(
     (1.0, True)
     >>> print(summary)
          mean     sd      q5    q95   mcse   ess  ess/s    iat  bulk ess  tail ess  r-hat
-    x  -0.014  1.008  -1.623  1.682  0.022  2058   1029  0.967      1950      1890  1.004
+    x  -0.014  1.008  -1.623  1.682  0.024  1707    853  0.967      1711      1184  1.004
     1,990 draws on 2 chains of the coldest rung in 2.00 s
     """
     if not (math.isfinite(elapsed) and elapsed >= 0):

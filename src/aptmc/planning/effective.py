@@ -35,7 +35,7 @@ def effective_draws(times: Floats, parameters: FloatTable, seconds: float) -> Ef
     :param times: of draws, in any order
     :param parameters: one row for each draw
     """
-    timeline = Timeline([times.size], [times])
+    timeline = Timeline([times.size], [times], mixed=True)
     columns = [_effective(column, timeline, seconds) for column in parameters.T]
     per_second, error = zip(*columns, strict=True)
     return Effective(np.array(per_second), np.array(error))
