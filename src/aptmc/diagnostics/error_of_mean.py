@@ -39,8 +39,8 @@ class Spread(NamedTuple):
     """The variance of a mean, and whether the run was long enough to tell."""
 
     variance: float
-    lags: int  # of the bins that were summed
-    bins: int  # 0 if there are too few draws for any
+    lags: int  # of the fine bins, that were summed
+    bins: int  # fine ones; 0 if there are too few draws for any
     reliable: bool
 
 
@@ -109,8 +109,8 @@ def spread_in_bins(deviations: Floats, timeline: Timeline) -> Spread:
     if not timeline.is_shared or timeline.bins < COARSER * FEWEST_BINS:
         return fine
     coarse = _spread(sums.reshape(len(sums), -1, COARSER).sum(axis=2), timeline.draws)
-    larger = max(fine, coarse)
-    return larger._replace(reliable=fine.reliable and coarse.reliable)
+    variance = max(fine.variance, coarse.variance)
+    return fine._replace(variance=variance, reliable=fine.reliable and coarse.reliable)
 
 
 def _spread(sums: FloatTable, draws: int) -> Spread:
