@@ -109,8 +109,7 @@ def spread_in_bins(deviations: Floats, timeline: Timeline) -> Spread:
     if not timeline.is_shared or timeline.bins < COARSER * FEWEST_BINS:
         return fine
     coarse = _spread(sums.reshape(len(sums), -1, COARSER).sum(axis=2), timeline.draws)
-    variance = max(fine.variance, coarse.variance)
-    return fine._replace(variance=variance, reliable=fine.reliable and coarse.reliable)
+    return fine._replace(variance=max(fine.variance, coarse.variance))
 
 
 def _spread(sums: FloatTable, draws: int) -> Spread:
