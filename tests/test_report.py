@@ -151,6 +151,19 @@ def test_settings_are_shown_with_few_digits_and_without_tables(alone: str) -> No
     assert "Anytime(every=4.333, follow" in text
 
 
+def test_tables_do_not_swallow_what_stands_between_them() -> None:
+    spread = np.eye(2)[None].repeat(4, axis=0) / 3
+    kernel = aptmc.Mixture(aptmc.RandomWalk(covariance=spread), aptmc.RandomWalk(covariance=spread))
+    text = Page(report(seen.sample(kernel=kernel))).text
+    assert "Mixture(RandomWalk(covariance=…), RandomWalk(covariance=…), share=" in text
+
+
+def test_the_time_of_sampling_stands_beside_the_budget() -> None:
+    run = seen.sample(ladder="auto", kernel="auto", schedule=None, budget=2000.0)
+    assert run.elapsed < 2000.0
+    assert f"{run.elapsed:,.4g}units of sampling, of a budget of 2,000" in Page(report(run)).text
+
+
 def test_a_stored_run_says_how_to_go_on(tmp_path: Path) -> None:
     folder = tmp_path / "<b>bold<"  # words of the user are words
     folder.mkdir()

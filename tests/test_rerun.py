@@ -179,7 +179,11 @@ def test_several_chains_and_a_warm_up_are_read_from_disk(tmp_path):
     eager = aptmc.sample(PROBLEM, budget=2_000.0, **settings).draws
     lazy = aptmc.sample(PROBLEM, budget=2_000.0, store=path, **settings).draws
     opened = aptmc.open(path).draws
-    groups = {"posterior", "sample_stats", "warmup_posterior", "warmup_sample_stats"}
+    groups = {
+        f"{part}{group}"
+        for part in ("", "beyond_", "warmup_")
+        for group in ("posterior", "sample_stats")
+    }
     assert set(eager.children) == set(lazy.children) == set(opened.children) == groups
     for group in groups:
         for name in eager[group].data_vars:

@@ -61,6 +61,10 @@ def first_number(epoch: int) -> int:
 start_of_epoch = source_of(first_number)  # for Python, which need not go into compiled code
 
 
+# Added to a purpose: streams from which generators that are not ours are seeded.
+FOR_OTHERS = 1 << 32
+
+
 class Key(NamedTuple):
     """The name of one stream of random numbers.
 
@@ -108,12 +112,7 @@ def new_seed() -> int:
 def open_streams(seed: int) -> Streams:
     """Open the streams of a run for use by one thread."""
     bit_generator = np.random.Philox(key=_philox_key(seed))
-    # Writing there avoids the slow `state` property and works from compiled code.
-    address = bit_generator.ctypes.state_address
-    pointer = ctypes.c_uint64.from_address(address + COUNTER_POINTER).value
-    counter = np.ctypeslib.as_array((ctypes.c_uint64 * COUNTER_WORDS).from_address(pointer))
-    position = np.ctypeslib.as_array((ctypes.c_uint32 * STRUCT_HALF_WORDS).from_address(address))
-    streams = Streams(np.random.Generator(bit_generator), Dial(counter, position))
+    streams = Streams(np.random.Generator(bit_generator), dial_of(bit_generator))
     streams.generator.random(3, dtype=np.float32)
     rewind_plainly(streams.dial, 5, 6, 7)
     expected = Key(seed, chain=6, number=7, purpose=5).generator()
@@ -123,6 +122,16 @@ def open_streams(seed: int) -> Streams:
             "please report this version, and use numpy 2.0 to 2.4 meanwhile"
         )
     return streams
+
+
+def dial_of(bit_generator: np.random.BitGenerator) -> Dial:
+    """Where a Philox generator stands; the views are good as long as it lives."""
+    # Writing there avoids the slow `state` property and works from compiled code.
+    address = bit_generator.ctypes.state_address
+    pointer = ctypes.c_uint64.from_address(address + COUNTER_POINTER).value
+    counter = np.ctypeslib.as_array((ctypes.c_uint64 * COUNTER_WORDS).from_address(pointer))
+    position = np.ctypeslib.as_array((ctypes.c_uint32 * STRUCT_HALF_WORDS).from_address(address))
+    return Dial(counter, position)
 
 
 @inlined

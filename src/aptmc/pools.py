@@ -39,6 +39,8 @@ class Layout(NamedTuple):
 class Pools(ABC):
     """How chains and processors are divided into pools."""
 
+    apart = False  # whether no two chains of a rung that are recorded ever exchange states
+
     @abstractmethod
     def layout(self, ladder: Ladder, processors: int) -> Layout:
         """Place chains on the ladder's rungs, and processors in pools."""
@@ -110,6 +112,8 @@ class Groups(Pools):
     """
 
     lanes: int
+
+    apart = True  # ladders beside each other, with one recorded chain on each rung
 
     def layout(self, ladder: Ladder, processors: int) -> Layout:
         """As many whole ladders as there are lanes for."""

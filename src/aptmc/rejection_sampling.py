@@ -12,6 +12,7 @@ import numpy as np
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, pointer_to
 from aptmc.errors import InputError, MoveFailed
+from aptmc.global_generators import Seeding, left_alone
 from aptmc.keys import REJECTION, Key, Streams, check_seed, open_streams, rewind
 from aptmc.problem import Abc
 from aptmc.problem.chain_state import value_column
@@ -50,6 +51,7 @@ def attempt_model(rng: Generator, tolerance: float, row: Floats) -> float:
 Attempt = Annotated[Callable[..., float], pointer_to(attempt_model)]
 
 
+@left_alone()
 def rejection(
     problem: Abc,
     tolerance: float,
@@ -79,6 +81,8 @@ def rejection(
     if not isinstance(tolerance, int | float | np.number) or not tolerance >= 0.0:
         raise InputError(f"tolerance must be a number from 0 on, got {tolerance!r}")
     attempt = _attempt(problem, problem.target)
+    if not problem.is_compiled:
+        attempt = Seeding(seed).around(attempt, 0)
     simulate: Callable[..., int] = at_hand(problem.target.library(try_block))
 
     def block(first: int) -> tuple[FloatTable, Floats]:
@@ -169,7 +173,9 @@ def _failure(problem: Abc, tolerance: float, key: Key) -> MoveFailed:
     """Run an attempt once more, in plain Python, to say at which parameters it fails."""
     row = np.empty(problem.width)
     try:
-        _attempt(problem, INTERPRETED)(key.generator(), tolerance, row)
+        rng = key.generator()
+        attempt = _attempt(problem, INTERPRETED)
+        Seeding(key.seed).call(rng, attempt, rng, tolerance, row)
         problem.check(row)
     except MoveFailed as failure:
         return failure.located(None, key)

@@ -85,7 +85,7 @@ def test_rows_of_a_record_are_heard_once() -> None:
         record.filled[0] = filled
         sketch.listen(record)
         assert sketch.draws == filled
-    assert (np.concatenate(sketch._rows[0]) == draws).all()
+    assert (np.concatenate(sketch._rows[0])[:, :1] == draws).all()
 
 
 def test_with_hardly_any_draws_nobody_knows() -> None:

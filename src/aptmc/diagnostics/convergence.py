@@ -76,13 +76,14 @@ def _r_hat_of_halves(halves: Floats) -> float:
     # normalised here, as it does it, and compared by its plain R-hat.
     folded = np.abs(halves - np.median(halves))
     bulk, tail = (
-        float(_arviz().rhat(_normal_scores(values), method="identity"))
+        float(_arviz().rhat(normal_scores(values), method="identity"))
         for values in (halves, folded)
     )
     return float(np.fmax(bulk, tail))
 
 
-def _normal_scores(values: Floats) -> Floats:
+def normal_scores(values: Floats) -> Floats:
+    """What a normal distribution has at the ranks of some values."""
     from scipy.special import ndtri
     from scipy.stats import rankdata
 

@@ -18,11 +18,8 @@ from aptmc.diagnostics.autocorrelation import (
     as_runs,
     estimate_autocorrelation_time,
 )
-from aptmc.diagnostics.convergence import (
-    bulk_effective_sample_size,
-    r_hat,
-    tail_effective_sample_size,
-)
+from aptmc.diagnostics.convergence import normal_scores, r_hat
+from aptmc.diagnostics.error_of_mean import Timeline, effective_draws, spread_of_mean
 from aptmc.errors import InputError
 
 NAN = float("nan")
@@ -40,20 +37,22 @@ class ParameterSummary:
     q95: float
     """The 95 % quantile: the upper end of the 90 % interval."""
     mcse: float
-    """Monte Carlo standard error of the mean: sd / sqrt(ess)."""
+    """Monte Carlo standard error of the mean, from all chains on one line of time."""
     ess: float
-    """Effective sample size from the integrated autocorrelation time."""
+    """So many independent draws would give the mean as well: (sd / mcse)²."""
     ess_per_second: float
     """`ess` over the elapsed time: per second, or per unit of virtual time."""
     iat: float
-    """Integrated autocorrelation time, in draws."""
+    """Integrated autocorrelation time of a chain on its own, in draws, as the paper has it."""
     ess_bulk: float
+    """Effective draws for the ranks: how well the centre is known."""
     ess_tail: float
+    """Effective draws for the 5 % or the 95 % quantile, whichever has fewer."""
     r_hat: float
     draws: int
     chains: int
     reliable: bool
-    """Whether the chains are long enough for `iat`, and what is built on it, to be trusted."""
+    """Whether the chains are long enough for `mcse`, `ess` and `iat` to be trusted."""
 
 
 @final
@@ -138,16 +137,22 @@ def summarise(
     elapsed: float,
     *,
     unit: str = "s",
+    times: Sequence[Floats] | None = None,
+    apart: bool = False,
     weights: Sequence[Floats] | None = None,
 ) -> Summary:
     """Summarise the draws of each parameter, one series per chain on the coldest rung.
 
-    Chains may differ in length; for ArviZ's diagnostics they are cut to the shortest. All chains
-    have one target, so the autocorrelation is taken around their common mean: chains that disagree
-    then show as a small effective sample size. `unit` names the unit of `elapsed`.
+    Chains may differ in length; all draws count but for r-hat, for which chains are cut to the
+    shortest. All chains have one target, so the autocorrelation is taken around their common mean:
+    chains that disagree then show as a small effective sample size.
 
-    Draws may have `weights`, one array per chain: they count for mean, sd, quantiles, mcse and ess.
-    What ArviZ computes is that of the draws without them.
+    :param unit: of `elapsed`
+    :param times: of the draws, an array for each chain: then mcse and the effective sizes know of
+        what chains hand to each other. Without, they are taken to go on side by side
+    :param apart: whether no chain ever hands a state to another
+    :param weights: of the draws, an array for each chain: they count for mean, sd, quantiles, mcse
+        and ess. Bulk, tail and r-hat are those of the draws without them
 
     >>> rng = np.random.default_rng(1)
     >>> summary = summarise({"x": [rng.normal(size=1000), rng.normal(size=990)]}, elapsed=2.0)
@@ -155,33 +160,41 @@ def summarise(
     (1.0, True)
     >>> print(summary)
          mean     sd      q5    q95   mcse   ess  ess/s    iat  bulk ess  tail ess  r-hat
-    x  -0.014  1.008  -1.623  1.682  0.022  2058   1029  0.967      1950      1890  1.004
+    x  -0.014  1.008  -1.623  1.682  0.024  1707    853  0.967      1711      1184  1.004
     1,990 draws on 2 chains of the coldest rung in 2.00 s
     """
     if not (math.isfinite(elapsed) and elapsed >= 0):
         raise InputError(f"elapsed must be finite and not negative, got {elapsed!r}")
     rows = {}
+    timeline: Timeline | None = None  # the same for all parameters of a run
     for name, series in draws.items():
         try:
             chains = as_runs(series)
+            if timeline is None or timeline.draws != sum(chain.size for chain in chains):
+                known = None if times is None else [each for each in times if each.size > 0]
+                timeline = Timeline([chain.size for chain in chains], known, apart=apart)
             if weights is None:
-                rows[name] = _summarise_parameter(chains, elapsed)
+                rows[name] = _summarise_parameter(chains, timeline, elapsed)
             else:
                 shares = as_runs(list(weights))
-                rows[name] = _summarise_weighted(chains, shares, elapsed)
+                rows[name] = _summarise_weighted(chains, shares, timeline, elapsed)
         except InputError as error:
             raise InputError(f"parameter {name!r}: {error}") from error
     return Summary(rows, elapsed, unit)
 
 
-def _summarise_parameter(chains: list[Floats], elapsed: float) -> ParameterSummary:
+def _summarise_parameter(
+    chains: list[Floats], timeline: Timeline, elapsed: float
+) -> ParameterSummary:
     pooled = np.concatenate(chains) if chains else np.empty(0)
     mean, sd = _mean_and_sd(pooled)
     low, high = np.quantile(pooled, [0.05, 0.95]) if pooled.size > 0 else (NAN, NAN)
-    iat, reliable = NAN, False
+    iat, reliable, mcse, ess = NAN, False, NAN, NAN
     if max((chain.size for chain in chains), default=0) >= FEWEST_DRAWS:
-        iat, _, reliable = estimate_autocorrelation_time(chains, mean=mean)
-    ess = pooled.size / iat
+        iat = estimate_autocorrelation_time(chains, mean=mean).value
+        spread = spread_of_mean([chain - mean for chain in chains], timeline)
+        mcse, reliable = math.sqrt(spread.variance), spread.reliable
+        ess = (sd / mcse) ** 2 if mcse > 0.0 else pooled.size / iat
     shortest = min((chain.size for chain in chains), default=0)
     table = [chain[:shortest] for chain in chains]
     return ParameterSummary(
@@ -189,12 +202,12 @@ def _summarise_parameter(chains: list[Floats], elapsed: float) -> ParameterSumma
         sd=sd,
         q5=float(low),
         q95=float(high),
-        mcse=sd / math.sqrt(ess),
+        mcse=mcse,
         ess=ess,
         ess_per_second=ess / elapsed if elapsed > 0 else NAN,
         iat=iat,
-        ess_bulk=bulk_effective_sample_size(table),
-        ess_tail=tail_effective_sample_size(table),
+        ess_bulk=_bulk(chains, timeline),
+        ess_tail=_tail(chains, timeline, (low, high)),
         r_hat=r_hat(table),
         draws=pooled.size,
         chains=len(chains),
@@ -202,10 +215,26 @@ def _summarise_parameter(chains: list[Floats], elapsed: float) -> ParameterSumma
     )
 
 
+def _bulk(chains: list[Floats], timeline: Timeline) -> float:
+    """Effective draws for the ranks of all draws, as normal scores."""
+    if max((chain.size for chain in chains), default=0) < FEWEST_DRAWS:
+        return NAN
+    ends = np.cumsum([chain.size for chain in chains])[:-1]
+    return effective_draws(np.split(normal_scores(np.concatenate(chains)), ends), timeline)
+
+
+def _tail(chains: list[Floats], timeline: Timeline, ends: tuple[float, float]) -> float:
+    """Effective draws for how many lie below a quantile; the smaller of two."""
+    return min(
+        effective_draws([(chain <= end).astype(np.float64) for chain in chains], timeline)
+        for end in ends
+    )
+
+
 def _summarise_weighted(
-    chains: list[Floats], weights: list[Floats], elapsed: float
+    chains: list[Floats], weights: list[Floats], timeline: Timeline, elapsed: float
 ) -> ParameterSummary:
-    plain = _summarise_parameter(chains, elapsed)
+    plain = _summarise_parameter(chains, timeline, elapsed)
     if not chains:
         return plain
     pooled, shares = np.concatenate(chains), np.concatenate(weights)
@@ -221,8 +250,9 @@ def _summarise_weighted(
     ]
     iat, reliable, mcse = NAN, False, NAN
     if max(chain.size for chain in chains) >= FEWEST_DRAWS:
-        iat, _, reliable = estimate_autocorrelation_time(errors, mean=0.0)
-        mcse = math.sqrt(float(np.mean(np.concatenate(errors) ** 2)) * iat / pooled.size)
+        iat = estimate_autocorrelation_time(errors, mean=0.0).value
+        spread = spread_of_mean(errors, timeline)
+        mcse, reliable = math.sqrt(spread.variance), spread.reliable
     ess = (sd / mcse) ** 2 if mcse > 0.0 else NAN
     return replace(
         plain,

@@ -1,9 +1,6 @@
 """Effective draws per second, chains of the coldest rung taken together.
 
-Chains that hand their states to one another are not independent, so that effective sample sizes of
-single chains do not add up. What counts is how far the mean over *all* draws of the coldest rung
-strays. So draws are put in the order of time, whichever chain they are of, and cut into blocks; the
-autocorrelation of the blocks' means says how uncertain the overall mean is.
+The same number as in summaries (`diagnostics/error_of_mean.py`), with an error of its own.
 """
 
 from __future__ import annotations
@@ -14,12 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
-from aptmc.diagnostics.autocorrelation import estimate_autocorrelation_time
+from aptmc.diagnostics.error_of_mean import Timeline, spread_in_bins
 
-# Coarse on purpose: in fine blocks the quick changes of single chains hide the slow ones, which all
-# chains share and which decide how uncertain the mean is.
-MOST_BLOCKS = 3000
-FEWEST_BLOCKS = 50
+FEWEST_DRAWS = 50
 
 
 class Effective(NamedTuple):
@@ -41,22 +35,17 @@ def effective_draws(times: Floats, parameters: FloatTable, seconds: float) -> Ef
     :param times: of draws, in any order
     :param parameters: one row for each draw
     """
-    columns = [
-        _effective(column, seconds) for column in parameters[np.argsort(times, kind="stable")].T
-    ]
+    timeline = Timeline([times.size], [times], mixed=True)
+    columns = [_effective(column, timeline, seconds) for column in parameters.T]
     per_second, error = zip(*columns, strict=True)
     return Effective(np.array(per_second), np.array(error))
 
 
-def _effective(series: Floats, seconds: float) -> tuple[float, float]:
-    size = -(-series.size // MOST_BLOCKS)  # of a block
-    blocks = series.size // size if size > 0 else 0
-    variance = float(series.var()) if blocks > 0 else 0.0
-    if blocks < FEWEST_BLOCKS or variance == 0.0 or seconds <= 0.0:
+def _effective(series: Floats, timeline: Timeline, seconds: float) -> tuple[float, float]:
+    variance = float(series.var()) if timeline.bins > 0 else 0.0
+    if timeline.draws < FEWEST_DRAWS or variance == 0.0 or seconds <= 0.0:
         return math.nan, math.nan
-    means = series[: blocks * size].reshape(blocks, size).mean(axis=1)
-    found = estimate_autocorrelation_time(means)
-    variance_of_mean = float(means.var()) * found.value / blocks
+    found = spread_in_bins(series - series.mean(), timeline)
     # Sokal's error of an autocorrelation time with so many lags.
-    error = math.sqrt(2.0 * (2.0 * found.lags + 1.0) / blocks)
-    return variance / variance_of_mean / seconds, error
+    error = math.sqrt(2.0 * (2.0 * found.lags + 1.0) / found.bins)
+    return variance / found.variance / seconds, error

@@ -8,11 +8,12 @@ from typing import NamedTuple, final
 import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
-from aptmc.diagnostics import effective_sample_size
+from aptmc.diagnostics.error_of_mean import Timeline, effective_draws
 from aptmc.record.record import Record
 from aptmc.session.control import WorkerStatus
 
 MOST_ROWS = 8192  # of a sketch
+FEWEST_ROWS = 16  # from which anything can be told
 
 
 class LiveState(NamedTuple):
@@ -44,10 +45,13 @@ class LiveState(NamedTuple):
 class Sketch:
     """The draws of the coldest rung, thinned so that there are never too many to look at."""
 
-    def __init__(self, dimension: int, wanted: frozenset[int]) -> None:
-        """Prepare to listen to the chains that are wanted."""
+    def __init__(self, dimension: int, wanted: frozenset[int], *, apart: bool = False) -> None:
+        """Prepare to listen to the chains that are wanted.
+
+        :param apart: whether no chain hands a state to another
+        """
         self.draws = 0
-        self._dimension, self._wanted = dimension, wanted
+        self._dimension, self._wanted, self._apart = dimension, wanted, apart
         self._every = 1
         self._heard = 0  # rows of the record
         self._rows: dict[int, list[FloatTable]] = {chain: [] for chain in wanted}
@@ -66,13 +70,17 @@ class Sketch:
             self.draws += mine.size
             first = -self._seen[chain] % self._every
             self._seen[chain] += mine.size
-            chosen = record.state[mine[first :: self._every], : self._dimension].copy()
+            rows_of = mine[first :: self._every]
+            times = record.draws["time"][rows_of]
+            # The time is the last column.
+            chosen = np.column_stack([record.state[rows_of, : self._dimension], times])
             self._rows[chain].append(chosen)
             self._kept[chain] += len(chosen)
         while max(self._kept.values(), default=0) > MOST_ROWS:
             self._every *= 2
             for chain, pieces in self._rows.items():
-                thinned = np.concatenate(pieces)[::2] if pieces else np.empty((0, self._dimension))
+                nothing = np.empty((0, self._dimension + 1))
+                thinned = np.concatenate(pieces)[::2] if pieces else nothing
                 self._rows[chain], self._kept[chain] = [thinned], len(thinned)
 
     def turn_the_page(self) -> None:
@@ -82,10 +90,12 @@ class Sketch:
     def effective_draws(self) -> float:
         """Effective draws of the parameter that has the fewest; NaN if there are too few."""
         chains = [np.concatenate(pieces) for pieces in self._rows.values() if pieces]
-        chains = [rows for rows in chains if len(rows) >= 16]
-        if not chains:
+        chains = [rows for rows in chains if len(rows) > 0]
+        if sum(map(len, chains)) < FEWEST_ROWS:
             return math.nan
+        times = [rows[:, -1] for rows in chains]
+        timeline = Timeline([len(rows) for rows in chains], times, apart=self._apart)
         return min(
-            effective_sample_size([rows[:, place] for rows in chains])
+            effective_draws([rows[:, place] for rows in chains], timeline)
             for place in range(self._dimension)
         )

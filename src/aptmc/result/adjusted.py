@@ -20,7 +20,7 @@ from aptmc.diagnostics import (
 from aptmc.errors import InputError
 from aptmc.problem.chain_state import state_width, value_column
 from aptmc.result.sources import source_of, values_of
-from aptmc.result.tree import arrays_of, as_tree
+from aptmc.result.tree import arrays_of, as_tree, with_the_rest
 from aptmc.settings import Settings
 from aptmc.store import Draws
 
@@ -69,7 +69,14 @@ class Adjusted:
         draws = {label: self.series(label) for label in self.settings.problem.labels}
         elapsed = max(self.run.elapsed - self.settings.warmup, 0.0)
         unit = self.settings.on.time_unit
-        table = summarise(draws, elapsed, unit=unit, weights=self.weights)
+        table = summarise(
+            draws,
+            elapsed,
+            unit=unit,
+            times=[chain.time for chain in self.chains],
+            apart=self.settings.pools.apart,
+            weights=self.weights,
+        )
         return replace(table, notes=(f"{self.method}; r-hat is without weights", *self._doubts()))
 
     @cached_property
@@ -78,7 +85,8 @@ class Adjusted:
         groups = arrays_of(self.settings.problem, self.chains)
         length = groups["sample_stats"]["time"].shape[1]
         groups["sample_stats"]["weight"] = np.stack([each[:length] for each in self.weights])
-        return as_tree(self.settings.problem, groups)
+        tree = as_tree(self.settings.problem, groups)
+        return with_the_rest(tree, self.settings.problem, self.chains, weight=self.weights)
 
     def plot(self) -> Figure:
         """Each parameter's posterior, adjusted and as it was."""

@@ -60,6 +60,7 @@ class VitalSigns(NamedTuple):
     parameters: int = 0
     alike: tuple[str, ...] = ()  # parameters whose draws cannot be told from the prior's
     accepted_each: float = math.inf  # moves of a chain of the coldest rung, of lanes
+    draws_globally: str | None = None  # the function that draws from generators it is not given
 
     @property
     def wanted_draws(self) -> float:
@@ -83,6 +84,7 @@ def advise(signs: VitalSigns) -> list[Advice]:
         *_about_draws(signs),
         *_about_warmup(signs),
         *_about_time(signs),
+        *_about_randomness(signs),
     ]
     return sorted(found, key=lambda advice: not advice.serious)
 
@@ -228,6 +230,17 @@ def _about_time(signs: VitalSigns) -> Iterator[Advice]:
         )
 
 
+def _about_randomness(signs: VitalSigns) -> Iterator[Advice]:
+    if signs.draws_globally is not None:
+        yield Advice(
+            f"{signs.draws_globally} draws from np.random, random or torch, which are seeded from "
+            "the key of each move, so that its draws are sound and can be computed again",
+            "Draw from the generator that it is given, rng, which is quicker and also holds in "
+            "threads",
+            serious=False,
+        )
+
+
 def _larger_tolerance(signs: VitalSigns, effective: float) -> str:
     """The smallest tolerance of the ladder that would have been worth enough draws.
 
@@ -287,6 +300,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         parameters=len(rows),
         alike=alike,
         accepted_each=_accepted_each(run),
+        draws_globally=settings.problem.its_function if run.draws_globally else None,
     )
 
 

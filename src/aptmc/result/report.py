@@ -73,18 +73,25 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
 
 def _tiles(run: Run) -> dict[str, str]:
     """The few numbers that one wants to see first."""
-    unit = run.settings.on.time_unit
     smallest = min((row.ess for row in run.summary().values()), default=math.nan)
     tiles = {
         "effective draws": f"{smallest:,.0f}",
         "of the time inside moves": f"{run.utilisation:.0%}",
         "moves": f"{run.completions:,}",
         "round trips": f"{run.round_trips:,}",
-        f"elapsed, {'s' if unit == 's' else unit + 's'}": _number(run.elapsed),
+        _time_words(run): _number(run.elapsed),
     }
     if run.simulations:
         tiles["simulations"] = f"{run.simulations:,}"
     return tiles
+
+
+def _time_words(run: Run) -> str:
+    """What the time of a run is: a warm-up and the start come before it, out of the same budget."""
+    unit, budget = run.settings.on.time_unit, run.settings.budget
+    units = "s" if unit == "s" else f"{unit}s"
+    within = f", of a budget of {_number(budget)}" if run.elapsed <= budget else ""
+    return f"{units} of sampling{within}"
 
 
 def _settings(run: Run) -> dict[str, str]:
@@ -97,6 +104,7 @@ def _settings(run: Run) -> dict[str, str]:
         "schedule": settings.schedule,
         "pools": settings.pools,
         "on": settings.on,
+        "budget": f"{_number(settings.budget)} {settings.on.time_unit}",
         "seed": settings.seed,
         "steps per move": ", ".join(map(str, run.steps_per_move.tolist())),
     }
@@ -133,7 +141,8 @@ def _level(level: float) -> str:
 def _short(value: object, most: int = 400) -> str:
     """A setting for people: few digits, and no tables of numbers. The store has them all."""
     text = " ".join(str(value).split())
-    text = re.sub(r"array\((\[\[.*\]\])\)", r"…", text)
+    # Each on its own: there may be another kernel between two of them.
+    text = re.sub(r"array\(\[\[.*?\]\]\)", "…", text)
     text = re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
     text = re.sub(r", \w+=None", "", text)
     return text if len(text) <= most else text[: most - 1] + "…"

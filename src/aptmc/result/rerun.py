@@ -9,6 +9,7 @@ import numpy as np
 from aptmc.compiled import Floats, FloatTable
 from aptmc.coordinator.state import Coordinator
 from aptmc.errors import InputError
+from aptmc.global_generators import left_alone
 from aptmc.kernels import Kernel
 from aptmc.keys import MOVE, Key, start_of_epoch
 from aptmc.pools import Groups
@@ -44,6 +45,7 @@ class Trace(NamedTuple):
     first_states: FloatTable | None
 
 
+@left_alone()
 def rerun(settings: Settings, trace: Trace, move: Key, *, compiled: bool | None) -> Rerun:
     """Compute a move again, in this process.
 

@@ -29,11 +29,12 @@ from aptmc.record.record import Record
 from aptmc.result.adjusted import Adjusted, adjusted
 from aptmc.result.advice import advise, describe, vital_signs
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
+from aptmc.result.lazy_tree import lazy_tree
 from aptmc.result.one_advice import Advice
 from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.run_evidence import run_evidence
 from aptmc.result.sources import source_of, values_of
-from aptmc.result.tree import eager_tree, lazy_tree
+from aptmc.result.tree import eager_tree
 from aptmc.session.descent import Reached
 from aptmc.session.session import Overhead, Usage
 from aptmc.session.start_up import Spent
@@ -62,6 +63,7 @@ class Run:
         first_states: FloatTable | None = None,
         statistics: tuple[str, ...] = (),
         reached: Reached | None = None,
+        draws_globally: bool = False,
     ) -> None:
         self.settings = settings
         self._machine = machine
@@ -73,6 +75,7 @@ class Run:
         self._first_states = first_states
         self._statistics = statistics
         self._reached = reached
+        self.draws_globally = draws_globally  # from generators that moves were not given
 
     def __repr__(self) -> str:
         draws = self._kept_on_rung_0().sum()
@@ -281,7 +284,9 @@ class Run:
     def _table(self) -> Summary:
         draws = {label: self.series(label) for label in self.settings.problem.labels}
         elapsed = max(self.elapsed - self.counted_from, 0.0)
-        return summarise(draws, elapsed, unit=self.settings.on.time_unit)
+        times = [chain.time for chain in self.chains()]
+        unit = self.settings.on.time_unit
+        return summarise(draws, elapsed, unit=unit, times=times, apart=self.settings.pools.apart)
 
     def log_evidence(self) -> Evidence:
         """The log evidence (log marginal likelihood) of a `Tempered` problem, with its error.
@@ -304,16 +309,18 @@ class Run:
 
     @cached_property
     def draws(self) -> xarray.DataTree:
-        """The coldest rung's draws in ArviZ's layout; chains are cut to the shortest's length.
+        """The coldest rung's draws in ArviZ's layout.
 
-        From a store on disk, numbers are read when they are asked for.
+        ArviZ wants chains of equal length: what longer ones have beyond the shortest is in groups
+        of its own, `beyond_posterior` and `beyond_sample_stats`. From a store on disk, numbers are
+        read when they are asked for.
         """
         has_warmup = self.settings.warmup > 0.0 or self._warmup is not None
         chains = self._recorded_on(0)
         store = self._store
         if store.path is not None and self._knows_lengths:
-            length, before = int(self._kept_on_rung_0().min()), self._before()[chains].tolist()
-            return lazy_tree(self, store, chains.tolist(), before, length, with_warmup=has_warmup)
+            lengths, before = self._kept_on_rung_0().tolist(), self._before()[chains].tolist()
+            return lazy_tree(self, store, chains.tolist(), before, lengths, with_warmup=has_warmup)
         return eager_tree(self, with_warmup=has_warmup)
 
     @property

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from contextvars import copy_context
+from functools import partial
 from typing import NamedTuple, Self, final
 
 from aptmc.errors import RunFailed, StopReason
@@ -26,7 +28,9 @@ class RunHandle:
         self._phases, self._control = phases, control
         self._run: Run | None = None
         self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._work, name="aptmc run", daemon=True)
+        # With what the caller's thread has set: numpy's errors, the digits of decimal numbers.
+        work = partial(copy_context().run, self._work)
+        self._thread = threading.Thread(target=work, name="aptmc run", daemon=True)
         self._thread.start()
 
     def _work(self) -> None:

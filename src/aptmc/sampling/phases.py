@@ -13,6 +13,7 @@ from aptmc.backends.base import Engine
 from aptmc.clock import time_of_day
 from aptmc.coordinator.state import Settling
 from aptmc.errors import RunFailed, StopReason, StoreFailed
+from aptmc.global_generators import left_alone
 from aptmc.progress import SHARE_OF_TIME, Watch
 from aptmc.result.run import Run
 from aptmc.sampling.saved_run import contents, description, tuner_contents
@@ -29,6 +30,7 @@ from aptmc.store.folder import check_new
 from aptmc.warmup import Tuner, WarmUp
 
 
+@left_alone()
 def prepare(settings: Settings, path: Path | None) -> Phases:
     """A run that could begin now. A store on disk is made when all else is checked."""
     if path is not None:
@@ -64,6 +66,7 @@ class Phases:
     earlier: Usage | None = None
     watch: Watch | None = None
 
+    @left_alone()
     def run(self, control: Control) -> Run:
         """Run it, in this thread."""
         usage = self.nothing_yet()
@@ -193,6 +196,7 @@ class Phases:
             session.progress.first_states,
             session.kernel.statistics,
             session.progress.reached,
+            session.draws_globally,
         )
 
     def so_far(self, usage: Usage) -> Run:

@@ -10,6 +10,7 @@ from typing import NamedTuple, final
 from aptmc.backends import Backend, InProcess, Lanes
 from aptmc.backends.workers.backend import WorkforceBackend
 from aptmc.errors import InputError, RunFailed
+from aptmc.global_generators import left_alone
 from aptmc.kernels import Kernel
 from aptmc.problem import Problem
 from aptmc.result.compare import Comparison
@@ -40,6 +41,7 @@ class Replay(NamedTuple):
         return f"not the same: {self.difference}"
 
 
+@left_alone()
 def replay(
     store: PathLike,
     problem: Problem,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -22,12 +22,15 @@ from aptmc.compiled import (
     compiled,
 )
 from aptmc.errors import MoveFailed
+from aptmc.global_generators import Seeding
 from aptmc.kernels import Kernel
 from aptmc.keys import START, Dial, Key, open_streams, rewind, rewind_plainly
 from aptmc.problem import Problem
-from aptmc.problem.chain_state import STATUS, Move
+from aptmc.problem.chain_state import PROCESSOR, STATUS, Move
 from aptmc.session.kept_code import KEPT_ON_DISK
 from aptmc.targets import INTERPRETED, NUMBA, Target, at_hand
+
+RNG, INFO = 3, 5  # places among the arguments of a move
 
 
 class Order(NamedTuple):
@@ -72,6 +75,7 @@ class Mover:
         self.info_length = kernel.info_length
         self.seed = seed
         self.streams = open_streams(seed)
+        self.seeding = Seeding(seed)
 
     @cached_property
     def move(self) -> Callable[..., None]:
@@ -79,7 +83,23 @@ class Mover:
         move = self.kernel.move(self.problem, self.target)
         # One of the library's own is compiled when it is called: interpreted, it is of no use here.
         is_ours = self.target.is_compiled and isinstance(move, AtFirstUse)
-        return move if is_ours else at_hand(move)
+        if is_ours:
+            return move
+        return at_hand(move) if self.target.is_compiled else self._plain(move)
+
+    def _plain(self, move: Callable[..., None]) -> Callable[..., None]:
+        """A move in plain Python, from whose key all generators of the process are seeded.
+
+        If the user's function draws from them, the move says so where it is later said who has
+        computed it.
+        """
+        seeded = self.seeding.around(at_hand(move), RNG)
+
+        def move_plainly(*arguments: Any) -> None:
+            seeded(*arguments)
+            arguments[INFO][PROCESSOR] = float(bool(self.seeding.needed))
+
+        return move_plainly
 
     def compute(self, order: Order) -> Outcome:
         """The outcome of an order, or MoveFailed with all that is needed to compute it again."""
@@ -137,7 +157,7 @@ class Mover:
 
     def _fail_again(self, order: Order) -> MoveFailed | None:
         outcome = Outcome(order.state.copy(), np.zeros(self.info_length))
-        move = at_hand(self.kernel.move(self.problem, INTERPRETED))
+        move = self._plain(self.kernel.move(self.problem, INTERPRETED))
         rng = order.key.generator()
         try:
             move(order.level, order.tuning, order.state, rng, outcome.state, outcome.info)
@@ -152,7 +172,8 @@ class Mover:
     def _start(self, order: Order) -> Outcome:
         nothing = np.zeros(self.info_length)
         try:
-            return Outcome(self.problem.start(order.key.generator()), nothing)
+            rng = order.key.generator()
+            return Outcome(self.seeding.call(rng, self.problem.start, rng), nothing)
         except MoveFailed as failure:
             raise failure.located(order.rung, order.key) from failure.__cause__
 

@@ -78,6 +78,7 @@ class Progress:
     descent: Descent | None = None  # that is under way
     descended: dict[str, Any] = field(default_factory=dict)  # what an earlier sitting knew of it
     reached: Reached | None = None  # how far down a likelihood-free run came
+    draws_globally: bool = False  # whether moves drew from generators that they were not given
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,12 @@ class Session:
     def mover(self) -> Mover:
         """Computes moves in this process. Compiled when it is first used."""
         return Mover(self.problem, self.kernel, self.seed)
+
+    @property
+    def draws_globally(self) -> bool:
+        """Whether the user's function draws from numpy's global generator, or another such."""
+        here = self.__dict__.get("mover")
+        return self.progress.draws_globally or (here is not None and bool(here.seeding.needed))
 
     @cached_property
     def streams(self) -> Streams:
@@ -208,6 +215,8 @@ class Session:
             mine = self.machine.chains[chain]
             if mine["replica"] != mine["started_from"]:
                 outcome = self.compute(chain)
+        if outcome.info[PROCESSOR] != 0.0:
+            self.progress.draws_globally = True
         outcome.info[HOLD_TIME] = ended - began
         outcome.info[PROCESSOR] = processor
         self._make_room_in_log()

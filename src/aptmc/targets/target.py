@@ -16,6 +16,7 @@ import numba
 from typing_extensions import override
 
 from aptmc.compiled import Function, compiled_like, is_compiled, source_of
+from aptmc.targets.own_randomness import check_randomness
 
 
 class Target(ABC):
@@ -99,4 +100,7 @@ INTERPRETED, NUMBA = Interpreted(), Numba()
 
 def target_of(*functions: object) -> Target:
     """Machine code if a user's functions are all compiled, else plain Python."""
-    return NUMBA if all(map(is_compiled, functions)) else INTERPRETED
+    if not all(map(is_compiled, functions)):
+        return INTERPRETED
+    check_randomness(*functions)
+    return NUMBA

@@ -36,6 +36,7 @@ from aptmc.errors import (
     StopReason,
     StoreFailed,
 )
+from aptmc.global_generators import Seeding
 from aptmc.kernels.base import STEPS
 from aptmc.keys import HOLD
 from aptmc.problem.chain_state import WORK
@@ -128,14 +129,14 @@ class VirtualTime(LoopBackend):
         """How long an order takes that does not count: its work, or as `hold` says of its steps."""
         if self.hold is None:
             return lambda order, outcome: float(outcome.info[WORK])
-        hold, problem = self.hold, session.problem
+        hold, problem, seeding = self.hold, session.problem, Seeding(session.seed)
 
         def duration(order: Order, outcome: Outcome) -> float:
             # Who has no state yet begins where it ends.
             state = outcome.state if np.isnan(order.state[0]) else order.state
             theta = problem.constrain(state[: problem.dimension].copy())
             rng = order.key._replace(purpose=HOLD).generator()
-            return float(hold(theta, order.rung, rng) * order.tuning[STEPS])
+            return float(seeding.call(rng, hold, theta, order.rung, rng) * order.tuning[STEPS])
 
         return duration
 
@@ -152,6 +153,8 @@ class VirtualTime(LoopBackend):
             hold = _with_signature(session.problem.of_coordinates(hold, NUMBA))
         else:
             hold = session.problem.of_coordinates(hold, INTERPRETED)
+            if self.hold is not None:
+                hold = Seeding(session.seed).around(hold, 2)
             simulate = _plain_loop(session)
         flight = self._flight(session)
         began, until = session.progress.elapsed, session.progress.elapsed + budget

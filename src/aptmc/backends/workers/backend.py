@@ -11,6 +11,7 @@ from typing import Any, final
 from typing_extensions import override
 
 from aptmc.backends.base import Backend, Engine
+from aptmc.backends.workers.belongings import OPEN_INSIDE, belonging_in, unsendable_in
 from aptmc.backends.workers.grouping import Grouping
 from aptmc.backends.workers.payload import pack
 from aptmc.backends.workers.replay_workers import ByWorkers
@@ -123,12 +124,19 @@ def wire_of(session: Session) -> Wire:
 
 def payload_of(session: Session) -> bytes:
     """All that a worker needs to know, as bytes, or a clear error."""
+    parts = session.problem, session.kernel
+    found = belonging_in(*parts)
+    if found is not None:
+        raise InputError(f"the problem cannot be sent to worker processes: {found}; {found.remedy}")
     try:
-        return pack((session.problem, session.kernel), wire_of(session))
+        return pack(parts, wire_of(session))
     except Exception as error:
+        found = unsendable_in(*parts)
+        words = (
+            "something that its functions use, an open file or a lock perhaps, belongs to this "
+            "process"
+        )
         raise InputError(
             f"the problem cannot be sent to worker processes ({type(error).__name__}: "
-            f"{error}): something that its functions use, an open file or a lock perhaps, "
-            "belongs to this process; open it inside the function, or use "
-            "on=aptmc.InProcess()"
+            f"{error}): {found or words}; {OPEN_INSIDE}"
         ) from error

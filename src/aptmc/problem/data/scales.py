@@ -13,6 +13,7 @@ import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
+from aptmc.global_generators import left_alone
 from aptmc.keys import PILOT, Key
 from aptmc.problem.data.layout import Part
 from aptmc.problem.data.trial import SEED, Simulated, Trial
@@ -120,6 +121,7 @@ def _proposals(trial: Trial, parents: FloatTable, turn: int) -> Place:
     return place
 
 
+@left_alone()
 def _simulated(trial: Trial, count: int, place: Place, words: str) -> list[Simulated]:
     tried = [trial.at(*place(number)) for number in range(count)]
     kept = [one for one in tried if one is not None and np.isfinite(one.numbers).all()]

@@ -13,6 +13,7 @@ import numpy as np
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
+from aptmc.global_generators import Seeding, left_alone
 from aptmc.keys import PILOT, Key
 from aptmc.problem.data.by_part import distance_of
 from aptmc.problem.data.named_simulator import NamedSimulator
@@ -43,6 +44,7 @@ class Trial:
     prior: Prior
     rejects_failures: bool
     remembered: dict[int, Any] = field(default_factory=dict)  # first simulations, by their number
+    seeding: Seeding = field(default_factory=lambda: Seeding(SEED, always=True))
 
     def with_distance(self, distance: Any) -> Trial:
         """The same with another distance."""
@@ -51,12 +53,16 @@ class Trial:
     def at(self, theta: Floats, rng: np.random.Generator) -> Simulated | None:
         """A simulation at some coordinates; None if it fails and that is a miss."""
         try:
-            data = self.simulator.simulated(self.prior.constrain(theta).copy(), rng)
+            data = self._simulated(theta, rng)
             return Simulated(theta, self.simulator.observed.numbers_in(data), data)
         except SimulationFailed as failure:
             if self.rejects_failures:
                 return None
             raise self._refusal(failure, theta) from failure.__cause__
+
+    def _simulated(self, theta: Floats, rng: np.random.Generator) -> Any:
+        parameters = self.prior.constrain(theta).copy()
+        return self.seeding.call(rng, self.simulator.simulated, parameters, rng)
 
     def distance_of(self, one: Simulated) -> float:
         """How far a simulation is from the data."""
@@ -69,6 +75,7 @@ class Trial:
             raise self._refusal(failure, one.theta) from failure.__cause__
         return away if away >= 0.0 else math.inf
 
+    @left_alone()
     def first(self, look: Callable[[Any], Result]) -> Result:
         """What one sees in a simulation at parameters from the prior.
 
@@ -79,8 +86,7 @@ class Trial:
             theta = self.prior.draw(rng)
             try:
                 if number not in self.remembered:  # it may take minutes
-                    found = self.simulator.simulated(self.prior.constrain(theta).copy(), rng)
-                    self.remembered[number] = found
+                    self.remembered[number] = self._simulated(theta, rng)
                 return look(self.remembered[number])
             except SimulationFailed as failure:
                 # Where failures are misses, others may fare better.

@@ -1,0 +1,133 @@
+"""Simulators that draw from np.random are right, reproducible and replayable."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+import aptmc
+
+PRIOR = aptmc.Prior(mean=stats.norm(0.0, 2.0))
+SETTINGS = {
+    "ladder": aptmc.Ladder.tolerances([0.3, 0.6, 1.2, 2.5, np.inf]),
+    "kernel": aptmc.OneHit(1.0),
+    "progress": False,
+    "seed": 1,
+}
+
+
+def simulated_distance(theta, rng, tolerance):
+    return abs(theta[0] + np.random.normal() + random.gauss(0.0, 0.1) - 1.0)  # noqa: NPY002
+
+
+def given_distance(theta, rng, tolerance):
+    return abs(theta[0] + rng.normal() + rng.normal(0.0, 0.1) - 1.0)
+
+
+@njit
+def compiled_normal():
+    return np.random.normal()  # noqa: NPY002
+
+
+def helped_distance(theta, rng, tolerance):
+    return abs(theta[0] + compiled_normal() - 1.0)
+
+
+def problem(function=simulated_distance):
+    return aptmc.Abc.early(function, PRIOR)
+
+
+def virtual(function=simulated_distance, budget=2000, **others):
+    return aptmc.sample(
+        problem(function), budget=budget, on=aptmc.VirtualTime(2), schedule=aptmc.Anytime(every=3),
+        **SETTINGS, **others,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("function", [simulated_distance, helped_distance])
+def test_runs_are_the_same_again_and_so_is_each_move(function):
+    runs = []
+    for seed in (1, 2):
+        np.random.seed(seed)  # noqa: NPY002
+        random.seed(seed)
+        runs.append(virtual(function, keep="all"))
+    one, other = runs
+    assert (one.series("mean")[0] == other.series("mean")[0]).all()
+    draws = one.chains(1, warmup=True)[0]
+    chain = int(np.flatnonzero(one.rung_of_chain == 1)[0])
+    moves = np.flatnonzero(~draws.exchanged)
+    for number in (1, 2, 3):
+        again = one.rerun(aptmc.Key(1, chain, number))
+        assert again.after["distance"] == draws.state[moves[number - 1], 1]
+
+
+def test_the_posterior_is_right():
+    draws = np.concatenate(virtual(budget=40_000).series("mean"))
+    exact = np.concatenate(virtual(given_distance, budget=40_000).series("mean"))
+    # Both have about a thousand effective draws of sd 0.9: five standard errors of a difference.
+    assert abs(draws.mean() - exact.mean()) < 5.0 * 0.9 * np.sqrt(2.0 / 1000)
+
+
+def test_one_hint_says_that_the_given_generator_is_the_better_way():
+    assert "your simulator draws from np.random" in str(virtual().summary())
+    assert "np.random" not in str(virtual(given_distance).summary())
+
+
+def test_the_process_keeps_its_own_numbers():
+    np.random.seed(5)  # noqa: NPY002
+    virtual(budget=200)
+    aptmc.rejection(problem(), 0.5, simulations=50, seed=1)
+    assert np.random.random() == np.random.RandomState(5).random()  # noqa: NPY002
+
+
+def test_rejection_is_the_same_again():
+    first, second = (aptmc.rejection(problem(), 0.5, simulations=400, seed=1) for _ in range(2))
+    assert (first.distance == second.distance).all()
+    assert np.unique(first.distance).size == first.distance.size
+
+
+@pytest.mark.parametrize(
+    "on", [lambda: aptmc.Processes(2), aptmc.InProcess], ids=["processes", "in process"]
+)
+def test_workers_draw_other_numbers_and_replay_draws_the_same(tmp_path, on):
+    with aptmc.start(
+        problem(), budget=300.0, on=on(), store=tmp_path / "run", keep="all", log_events=True,
+        schedule=aptmc.Anytime(every=0.01), **SETTINGS,
+    ) as handle:  # fmt: skip
+        while handle.inspect().run.completions < 2000:
+            pass
+        run = handle.stop()
+    moved = [draws.state[~draws.exchanged, 1] for rung in range(5) for draws in run.chains(rung)]
+    accepted = [distances[np.flatnonzero(np.diff(distances)) + 1] for distances in moved]
+    together = np.concatenate(accepted)
+    assert together.size > 300
+    # A state that travels may be counted on several rungs; a stream in common would give half.
+    assert np.unique(together).size > 0.95 * together.size
+    assert run.draws_globally
+    assert aptmc.replay(tmp_path / "run", problem()).is_same
+
+
+@njit
+def compiled_distance(theta, rng, tolerance):
+    return abs(theta[0] + np.random.normal())  # noqa: NPY002
+
+
+@njit
+def calls_another(theta, rng, tolerance):
+    return abs(theta[0] + compiled_normal())
+
+
+@njit
+def draws_from_the_given(theta, rng, tolerance):
+    return abs(theta[0] + rng.random() + rng.normal())
+
+
+@pytest.mark.parametrize("function", [compiled_distance, calls_another])
+def test_compiled_functions_must_draw_from_what_they_are_given(function):
+    with pytest.raises(aptmc.InputError, match=r"draws from np\.random\.normal.*rng\.normal"):
+        problem(function)
+    problem(draws_from_the_given)
