@@ -28,6 +28,7 @@ from aptmc.record.event_log import Events
 from aptmc.record.record import Record
 from aptmc.result.adjusted import Adjusted, adjusted
 from aptmc.result.advice import advise, describe, vital_signs
+from aptmc.result.chosen_kernel import about_kernel
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
 from aptmc.result.one_advice import Advice
 from aptmc.result.rerun import Rerun, Trace, rerun
@@ -268,7 +269,8 @@ class Run:
         advice = self.advice
         far = () if self.reached is None else (str(self.reached),)
         above = (*far, *(str(one) for one in advice if one.serious))
-        said = (describe(self), *self.settings.problem.notes)
+        kernel = about_kernel(self)
+        said = (describe(self), *filter(None, [kernel]), *self.settings.problem.notes)
         notes = (*said, *(str(one) for one in advice if not one.serious))
         return replace(self._table, notes=notes, above=above)
 
