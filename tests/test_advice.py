@@ -193,7 +193,8 @@ def test_a_good_run_prints_its_settings_and_nothing_else():
 def test_a_good_run_whose_settings_were_found():
     run = aptmc.sample(PROBLEM, budget=20_000, on=aptmc.VirtualTime(2), seed=3)
     assert run.advice == []
-    *_, settings = str(run.summary()).splitlines()
+    *_, settings, kernel = str(run.summary()).splitlines()
+    assert kernel.startswith("kernel: EllipticalSlice, because")
     rungs, chains = run.settings.ladder.rungs, len(run.chains())
     assert settings.startswith(f"{rungs} rungs, power 1 to 0, {chains} chains on each, deadlines")
 

@@ -15,6 +15,7 @@ from aptmc.compiled import Floats
 from aptmc.diagnostics import Summary
 from aptmc.errors import StopReason
 from aptmc.pools import Groups
+from aptmc.problem.chain_state import value_column
 from aptmc.result.no_draws import no_draws
 from aptmc.result.one_advice import Advice
 from aptmc.result.prior_sketch import known_sketches, like_the_prior
@@ -258,8 +259,11 @@ def _percent(share: float) -> str:
 def vital_signs(run: Run, summary: Summary) -> VitalSigns:
     """The numbers by which a run is judged."""
     settings, rounds = run.settings, run.warmup_rounds
-    # Coordinates are continuous: states that share the first of them are one state.
-    firsts = np.concatenate([draws.state[:, 0] for draws in run.chains()])
+    # Coordinates are continuous: states that share the first of them are one state. If it is the
+    # number of a model it is not, and values are.
+    columns = (0, value_column(settings.problem.dimension))
+    states = np.concatenate([draws.state[:, columns] for draws in run.chains()])
+    firsts = states[:, 0]
     rows = list(summary.values())
     labels = settings.problem.labels
     sketches = known_sketches(settings.problem) if firsts.size > 0 else {}
@@ -271,7 +275,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         swap_rates=run.swap_rates.neighbours,
         round_trips=run.round_trips,
         draws=firsts.size,
-        distinct=np.unique(firsts).size,
+        distinct=max(np.unique(column).size for column in states.T),
         effective_draws=float(np.min([row.ess for row in rows])),
         r_hat=float(np.fmax.reduce([row.r_hat for row in rows])),
         utilisation=run.utilisation,

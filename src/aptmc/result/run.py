@@ -30,6 +30,7 @@ from aptmc.result.adjusted import Adjusted, adjusted
 from aptmc.result.advice import advise, describe, vital_signs
 from aptmc.result.chosen_kernel import about_kernel
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
+from aptmc.result.model_probabilities import Probability, about_models, model_probabilities
 from aptmc.result.one_advice import Advice
 from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.run_evidence import run_evidence
@@ -270,7 +271,8 @@ class Run:
         far = () if self.reached is None else (str(self.reached),)
         above = (*far, *(str(one) for one in advice if one.serious))
         kernel = about_kernel(self)
-        said = (describe(self), *filter(None, [kernel]), *self.settings.problem.notes)
+        of_run = filter(None, [about_models(self), describe(self), kernel])
+        said = (*of_run, *self.settings.problem.notes)
         notes = (*said, *(str(one) for one in advice if not one.serious))
         return replace(self._table, notes=notes, above=above)
 
@@ -281,7 +283,11 @@ class Run:
 
     @cached_property
     def _table(self) -> Summary:
-        draws = {label: self.series(label) for label in self.settings.problem.labels}
+        # Of a parameter that not all models have, those draws that have it.
+        draws = {
+            label: [series[~np.isnan(series)] for series in self.series(label)]
+            for label in self.settings.problem.labels
+        }
         elapsed = max(self.elapsed - self.counted_from, 0.0)
         return summarise(draws, elapsed, unit=self.settings.on.time_unit)
 
@@ -292,6 +298,10 @@ class Run:
         (keep="all"). What is left out of the log likelihood is left out of the evidence.
         """
         return run_evidence(self)
+
+    def model_probabilities(self) -> dict[int, Probability]:
+        """By model, its posterior probability and standard error, after `ReversibleJump`."""
+        return model_probabilities(self)
 
     def adjusted(self, *, ridge: float = 0.0, heteroscedastic: bool = False) -> Adjusted:
         """Likelihood-free draws, moved by regression to where their simulations meet the data.
