@@ -260,6 +260,47 @@ def test_models_that_take_twenty_times_as_long_get_no_more_weight():
         assert found.mcse < 0.04
 
 
+def test_the_evidence_is_that_of_all_models_together():
+    run = aptmc.sample(
+        MODEL.compiled,
+        budget=20_000,
+        kernel=TestReversibleJump.learning,
+        keep="all",
+        on=aptmc.VirtualTime(2),
+        seed=1,
+        progress=False,
+    )
+    each = math.exp(-0.25) / math.sqrt(2.0)
+    right = math.log(sum(math.exp(-0.5 * model) * each ** (model + 1) for model in range(3)) / 3.0)
+    found = run.log_evidence()
+    assert abs(found.value - right) < 4.0 * found.standard_error
+    assert found.standard_error < 0.05
+
+
+def test_a_store_is_read_without_the_functions(tmp_path):
+    run = TestReversibleJump().sampled(TestReversibleJump.learning, store=tmp_path / "run.zarr")
+    again = aptmc.open(tmp_path / "run.zarr")
+    np.testing.assert_array_equal(again.series("x[2]")[0], run.series("x[2]")[0])
+    assert again.model_probabilities() == run.model_probabilities()
+    assert again.summary().notes == run.summary().notes
+    with pytest.raises(InputError, match="needs two functions"):
+        aptmc.ReversibleJump(SIZES, widths=np.ones(3)).tuning(MODEL.compiled, MODEL.ladder)
+
+
+def test_a_store_of_a_mixture_with_parts_of_ones_own_is_read(tmp_path):
+    mixed = aptmc.Mixture(TestReversibleJump.kernel, aptmc.OwnMove(gibbs))
+    run = TestReversibleJump().sampled(mixed, store=tmp_path / "run.zarr")
+    assert aptmc.open(tmp_path / "run.zarr").model_probabilities() == run.model_probabilities()
+
+
+def test_of_other_kernels_there_are_no_models():
+    run = TestReversibleJump().sampled(aptmc.OwnMove(gibbs))
+    with pytest.raises(InputError, match="there are models only where"):
+        run.model_probabilities()
+    mixed = aptmc.Mixture(TestReversibleJump.kernel, aptmc.OwnMove(gibbs))
+    assert set(TestReversibleJump().sampled(mixed).model_probabilities()) == {0, 1, 2}
+
+
 # --- moves of one's own ---------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from typing_extensions import override
 
 from aptmc.compiled import Floats
-from aptmc.errors import MoveFailed
+from aptmc.errors import InputError, MoveFailed
 from aptmc.kernels.base import Kernel
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.proposing import need_density
@@ -23,21 +23,22 @@ from aptmc.problem.base import check_function
 class OwnMove(Kernel):
     """Moves by a function of one's own: a Gibbs step, a jump between models, an outside sampler.
 
-    :param move: move(level, theta, rng) gives the parameters to go to, an array like theta, which
-        may be padded with NaN but in its first place. It must leave the target of the rung as it
-        is, prior * likelihood ** level for a `Tempered` problem, and take all that is random from
-        rng. It is called from Python, and what it gives is evaluated once
+    :param move_to: move_to(level, theta, rng) gives the parameters to go to, an array like theta,
+        which may be padded with NaN but in its first place. It must leave the target of the rung as
+        it is, prior * likelihood ** level for a `Tempered` problem, and take all that is random
+        from rng. It is called from Python, and what it gives is evaluated once
 
     >>> OwnMove(lambda level, theta, rng: theta + 0.0).compiles
     False
     """
 
-    move_to: Callable[..., Any]
+    move_to: Callable[..., Any] | None = None  # None: as a store has it, which holds no functions
 
     compiles = False
 
     def __post_init__(self) -> None:
-        check_function(self.move_to, "move", "level, theta, rng")
+        if self.move_to is not None:
+            check_function(self.move_to, "move", "level, theta, rng")
 
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:
@@ -45,6 +46,8 @@ class OwnMove(Kernel):
         need_density(parts.problem, "OwnMove")
         problem, dimension, evaluate = parts.problem, parts.dimension, parts.evaluate
         move_to = self.move_to
+        if move_to is None:
+            raise InputError("OwnMove needs a function: give it, OwnMove(move)")
 
         def step(
             level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats

@@ -55,8 +55,9 @@ class ReversibleJump(Kernel):
     """
 
     sizes: tuple[int, ...]
-    birth: Callable[..., float]
-    death: Callable[..., float]
+    # A store holds no functions, so that one which is read from there has none.
+    birth: Callable[..., float] | None = None
+    death: Callable[..., float] | None = None
     block: int = 0
     jumps: float = 0.5
     widths: str | FloatTable = AUTO
@@ -75,7 +76,8 @@ class ReversibleJump(Kernel):
             )
         object.__setattr__(self, "sizes", sizes)
         for name in ("birth", "death"):
-            check_function(getattr(self, name), name, "theta, draws, there")
+            if getattr(self, name) is not None:
+                check_function(getattr(self, name), name, "theta, draws, there")
         if not isinstance(self.jumps, int | float) or not 0.0 < self.jumps < 1.0:
             raise InputError(f"jumps must be a number between 0 and 1, got {self.jumps!r}")
         if self.block != 0:
@@ -155,6 +157,11 @@ class ReversibleJump(Kernel):
 
     def _check(self, problem: Problem) -> None:
         need_density(problem, "ReversibleJump")
+        if self.birth is None or self.death is None:
+            raise InputError(
+                "ReversibleJump needs two functions, birth and death: give both, "
+                "ReversibleJump(sizes, birth, death)"
+            )
         if problem.dimension != 1 + self.sizes[-1]:
             raise InputError(
                 f"the largest model has {self.sizes[-1]} parameters, so that states need "
@@ -175,6 +182,8 @@ class ReversibleJump(Kernel):
         ratio is the Jacobian. What cannot be born or die stays.
         """
         self._check(parts.problem)
+        assert self.birth is not None
+        assert self.death is not None
         check_maps(self.sizes, source_of(self.birth), source_of(self.death), parts.problem)
         dimension, value, log_prior = parts.dimension, parts.value, parts.log_prior
         evaluate, log_weight, accepts = parts.evaluate, parts.log_weight, parts.accepts

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from aptmc.compiled import Floats
 from aptmc.diagnostics.autocorrelation import FEWEST_DRAWS, estimate_autocorrelation_time
 from aptmc.errors import InputError
-from aptmc.kernels import ReversibleJump
+from aptmc.kernels import Mixture, ReversibleJump
 
 if TYPE_CHECKING:
     from aptmc.result.run import Run
@@ -26,13 +26,21 @@ class Probability(NamedTuple):
 
 def model_probabilities(run: Run) -> dict[int, Probability]:
     """By model, from the draws of the coldest rung."""
-    kernel = run.settings.kernel
-    if not isinstance(kernel, ReversibleJump):
+    kernel = jumping(run.settings.kernel)
+    if kernel is None:
         raise InputError(
-            f"there are models only where aptmc.ReversibleJump jumps between them, got {kernel!r}"
+            "there are models only where aptmc.ReversibleJump jumps between them, got "
+            f"{run.settings.kernel!r}"
         )
     chains = [series for series in run.series(run.settings.problem.labels[0]) if series.size > 0]
     return shares(chains, len(kernel.sizes))
+
+
+def jumping(kernel: Any) -> ReversibleJump | None:
+    """The kernel that jumps between models: itself, or a part of a mixture."""
+    if isinstance(kernel, Mixture):
+        return jumping(kernel.first) or jumping(kernel.second)
+    return kernel if isinstance(kernel, ReversibleJump) else None
 
 
 def shares(chains: Sequence[Floats], models: int) -> dict[int, Probability]:
@@ -63,7 +71,7 @@ def in_words(found: Mapping[int, Probability]) -> str:
 
 def about_models(run: Run) -> str | None:
     """The line for a summary; None where there are no models."""
-    if not isinstance(run.settings.kernel, ReversibleJump):
+    if jumping(run.settings.kernel) is None:
         return None
     found = model_probabilities(run)
     return in_words(found) if found else None
