@@ -16,6 +16,7 @@ from aptmc.diagnostics import Summary
 from aptmc.errors import StopReason
 from aptmc.pools import Groups
 from aptmc.problem.chain_state import value_column
+from aptmc.result.divergence_advice import about_divergences, share_astray
 from aptmc.result.no_draws import no_draws
 from aptmc.result.one_advice import Advice
 from aptmc.result.prior_sketch import known_sketches, like_the_prior
@@ -60,6 +61,7 @@ class VitalSigns(NamedTuple):
     reached: Reached | None = None  # how far down a likelihood-free run came
     parameters: int = 0
     alike: tuple[str, ...] = ()  # parameters whose draws cannot be told from the prior's
+    astray: float = 0.0  # the share of trajectories along gradients that diverged
     accepted_each: float = math.inf  # moves of a chain of the coldest rung, of lanes
 
     @property
@@ -82,6 +84,7 @@ def advise(signs: VitalSigns) -> list[Advice]:
         *about_tolerance(signs.reached, signs.alike, signs.parameters),
         *_about_swaps(signs),
         *_about_draws(signs),
+        *about_divergences(signs.astray),
         *_about_warmup(signs),
         *_about_time(signs),
     ]
@@ -290,6 +293,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         reached=run.reached,
         parameters=len(rows),
         alike=alike,
+        astray=share_astray(run),
         accepted_each=_accepted_each(run),
     )
 
