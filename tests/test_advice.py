@@ -70,6 +70,8 @@ def rates(*values):
         ({"utilisation": 0.79}, "only 79 % of the time", "steps per move", False),
         ({"utilisation": 0.3, "has_barriers": True}, "only 30 %", "aptmc.Anytime()", False),
         ({"started_late": 0.34}, "starting up took 34 %", "InProcess()", False),
+        ({"astray": 0.01}, "1.0% of the trajectories", "EllipticalSlice", False),
+        ({"astray": 0.2}, "20.0% of the trajectories", "Use other parameters", True),
         ({"sweeps": 15.9}, "only 15.9 moves in all, the first of them to settle", "longer", False),
     ],
 )
@@ -193,7 +195,8 @@ def test_a_good_run_prints_its_settings_and_nothing_else():
 def test_a_good_run_whose_settings_were_found():
     run = aptmc.sample(PROBLEM, budget=20_000, on=aptmc.VirtualTime(2), seed=3)
     assert run.advice == []
-    *_, settings = str(run.summary()).splitlines()
+    *_, settings, kernel = str(run.summary()).splitlines()
+    assert kernel.startswith("kernel: EllipticalSlice, because")
     rungs, chains = run.settings.ladder.rungs, len(run.chains())
     assert settings.startswith(f"{rungs} rungs, power 1 to 0, {chains} chains on each, deadlines")
 
@@ -263,3 +266,30 @@ def test_simulations_that_fail():
         kernel=aptmc.OneHit(2.0),
     )
     assert "of the simulations failed" in problems(run)
+
+
+def test_trajectories_that_go_astray_are_told():
+    """A density that falls off so steeply on one side that no size of leaps fits both."""
+
+    def log_likelihood(theta):
+        return -0.5 * float(theta[0]) ** 2 if theta[0] < 1.0 else -1e6 * float(theta[0] - 1.0)
+
+    def gradient(theta):
+        return [-theta[0]]
+
+    def of(function):
+        problem = aptmc.Tempered(function, aptmc.Prior(x=stats.norm(0, 3)), gradient=gradient)
+        run = aptmc.sample(
+            problem,
+            budget=4_000,
+            ladder=aptmc.Ladder.powers([1.0, 0.0]),
+            on=aptmc.VirtualTime(1),
+            seed=1,
+            progress=False,
+        )
+        return [one for one in run.advice if "went astray" in one.problem], run
+
+    (advice,), run = of(log_likelihood)
+    assert run.statistics["divergences"][0] > 0
+    assert advice.serious
+    assert of(lambda theta: -0.5 * float(theta[0]) ** 2)[0] == []

@@ -42,14 +42,16 @@ if TYPE_CHECKING:
         Mixture,
         Nuts,
         OneHit,
+        OwnMove,
         RandomWalk,
+        ReversibleJump,
         Slice,
     )
     from aptmc.keys import Key
     from aptmc.ladder import AutoLadder, Ladder
     from aptmc.planning import Prediction, Predictions, plan
     from aptmc.pools import Paired, Partitioned, Shared
-    from aptmc.problem import Abc, Power, Prior, Tempered, Variable, given, iid
+    from aptmc.problem import Abc, Power, Prior, Tempered, Variable, given, iid, nested_prior
     from aptmc.rejection_sampling import rejection
     from aptmc.result.run import Run
     from aptmc.sampling import RunHandle, open, replay, resume, sample, start
@@ -87,14 +89,16 @@ _HOME = {
         "Mixture",
         "Nuts",
         "OneHit",
+        "OwnMove",
         "RandomWalk",
+        "ReversibleJump",
         "Slice",
     ),
     "keys": ("Key",),
     "ladder": ("AutoLadder", "Ladder"),
     "planning": ("Prediction", "Predictions", "plan"),
     "pools": ("Paired", "Partitioned", "Shared"),
-    "problem": ("Abc", "Power", "Prior", "Tempered", "Variable", "given", "iid"),
+    "problem": ("Abc", "Power", "Prior", "Tempered", "Variable", "given", "iid", "nested_prior"),
     "rejection_sampling": ("rejection",),
     "result": ("Run",),
     "sampling": ("RunHandle", "open", "replay", "resume", "sample", "start"),
@@ -128,6 +132,7 @@ __all__ = [
     "Nuts",
     "OneHit",
     "OneRandomPair",
+    "OwnMove",
     "Paired",
     "Partitioned",
     "Power",
@@ -139,6 +144,7 @@ __all__ = [
     "RandomWalk",
     "Ray",
     "Reassignment",
+    "ReversibleJump",
     "Rule",
     "Run",
     "RunFailed",
@@ -159,6 +165,7 @@ __all__ = [
     "__version__",
     "given",
     "iid",
+    "nested_prior",
     "open",
     "plan",
     "rejection",

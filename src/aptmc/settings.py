@@ -62,6 +62,7 @@ class Settings:
     save_every: float = 5.0  # seconds between checkpoints
     progress: bool = False  # show how it goes on
     to_find: ToFind = NOTHING
+    chosen: str = ""  # why the kernel is what it is, if that was left to us
 
     def counted_from(self, settled: float) -> float:
         """From when on draws count, of a session that is settled at this time.

@@ -52,6 +52,9 @@ SETTINGS = [
     aptmc.DifferentialEvolution().at_first(np.ones(2), 3).archive,
     aptmc.EllipticalSlice().at_first(np.ones(2), 3),
     aptmc.EllipticalSlice(Students.one([0.0, 1.0], np.eye(2), degrees=5)),
+    # Functions are none of a store's business.
+    aptmc.ReversibleJump((1, 3), block=2).at_first(np.ones(4), 3),
+    aptmc.OwnMove(),
     aptmc.Mixture(aptmc.RandomWalk(0.5), aptmc.Slice(3.0)),
     aptmc.Synchronous(moves=3),
     aptmc.Uncorrected(every=2.5),

@@ -140,6 +140,7 @@ def summarise(
     times: Sequence[Floats] | None = None,
     apart: bool = False,
     weights: Sequence[Floats] | None = None,
+    may_be_missing: bool = False,
 ) -> Summary:
     """Summarise the draws of each parameter, one series per chain on the coldest rung.
 
@@ -153,6 +154,7 @@ def summarise(
     :param apart: whether no chain ever hands a state to another
     :param weights: of the draws, an array for each chain: they count for mean, sd, quantiles, mcse
         and ess. Bulk, tail and r-hat are those of the draws without them
+    :param may_be_missing: NaN is no value of a parameter, but says that a draw does not have it
 
     >>> rng = np.random.default_rng(1)
     >>> summary = summarise({"x": [rng.normal(size=1000), rng.normal(size=990)]}, elapsed=2.0)
@@ -169,9 +171,15 @@ def summarise(
     timeline: Timeline | None = None  # the same for all parameters of a run
     for name, series in draws.items():
         try:
+            known = times
+            if may_be_missing:
+                there = [~np.isnan(chain) for chain in series]
+                series = [chain[has] for chain, has in zip(series, there, strict=True)]
+                if times is not None:
+                    known = [each[has] for each, has in zip(times, there, strict=True)]
             chains = as_runs(series)
             if timeline is None or timeline.draws != sum(chain.size for chain in chains):
-                known = None if times is None else [each for each in times if each.size > 0]
+                known = None if known is None else [each for each in known if each.size > 0]
                 timeline = Timeline([chain.size for chain in chains], known, apart=apart)
             if weights is None:
                 rows[name] = _summarise_parameter(chains, timeline, elapsed)

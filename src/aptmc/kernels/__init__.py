@@ -9,8 +9,10 @@ from aptmc.kernels.learned import Learned
 from aptmc.kernels.mixture import Mixture
 from aptmc.kernels.nuts import Nuts
 from aptmc.kernels.one_hit import OneHit
+from aptmc.kernels.own_move import OwnMove
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.random_walk import RandomWalk
+from aptmc.kernels.reversible_jump import ReversibleJump
 from aptmc.kernels.seen import Seen
 from aptmc.kernels.slice import Slice
 from aptmc.kernels.students import Students
@@ -27,8 +29,10 @@ __all__ = [
     "Mixture",
     "Nuts",
     "OneHit",
+    "OwnMove",
     "Parts",
     "RandomWalk",
+    "ReversibleJump",
     "Seen",
     "Slice",
     "Students",

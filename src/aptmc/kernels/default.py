@@ -1,24 +1,62 @@
-"""The kernels that problems have if no other is asked for."""
+"""The kernels that problems have if no other is asked for, and why."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from aptmc.errors import InputError
 from aptmc.kernels.base import Kernel
 from aptmc.kernels.elliptical_slice import EllipticalSlice
+from aptmc.kernels.nuts import Nuts
 from aptmc.kernels.one_hit import OneHit
 from aptmc.problem.base import Problem
+from aptmc.problem.density import DensityProblem
+
+
+class Choice(NamedTuple):
+    """A kernel, and why it is this one: the rest of a sentence that begins with its name."""
+
+    kernel: Kernel
+    why: str
 
 
 def default_kernel(problem: Problem) -> Kernel:
+    """The kernel that suits what a problem offers."""
+    return choose(problem).kernel
+
+
+def choose(problem: Problem) -> Choice:
     """For a simulator, one simulation for each step that the prior allows.
 
-    For a density elliptical slices, whose reference is fitted in the warm-up: on all known targets
-    they do better than a random walk with slices along lines, and better than in a mixture with it.
+    Where there is a gradient, trajectories that follow it. For a density without one elliptical
+    slices, whose reference is fitted in the warm-up: on all known targets they do better than a
+    random walk with slices along lines, and better than in a mixture with it, also where some
+    parameters are whole numbers.
     """
     if problem.has_simulator:
-        return OneHit("auto")
+        return Choice(OneHit("auto"), "because the problem has a simulator and no density")
+    if isinstance(problem, DensityProblem) and problem.gradient is not None:
+        return Choice(Nuts(), "because the problem has a gradient")
     if problem.has_density:
-        return EllipticalSlice()
+        return Choice(
+            EllipticalSlice(),
+            f"because the problem has a density and no gradient{_whole_numbers(problem)}",
+        )
     raise InputError(
         f"no kernel is known for a problem of kind {type(problem).__name__}: give one, kernel=..."
     )
+
+
+def why_chosen(problem: Problem) -> str:
+    """Why `kernel="auto"` means what it does."""
+    if type(problem).default_kernel is not Problem.default_kernel:
+        return "because the problem itself says so"
+    return choose(problem).why
+
+
+def _whole_numbers(problem: Problem) -> str:
+    whole = [variable.name for variable in problem.variables if variable.kind == "whole"]
+    if not whole:
+        return ""
+    are = "is a whole number" if len(whole) == 1 else "are whole numbers"
+    return f"; {', '.join(whole)} {are}, whose steps slices find by themselves"

@@ -90,6 +90,15 @@ def shrunk(matrix: FloatTable, count: float, believed: FloatTable) -> FloatTable
     return np.asarray(mixed + np.diag(np.maximum(floor, 1e-300)))
 
 
+def resized(shape: FloatTable, seen: FloatTable, count: float) -> FloatTable:
+    """A shape with the widths that so many draws show: one number for each coordinate is learnt
+    from far fewer draws than all correlations are.
+    """
+    ratios = np.maximum(np.diag(seen), SMALLEST_SIZE) / np.maximum(np.diag(shape), SMALLEST_SIZE)
+    widths = ratios ** (0.5 * learnt_share(count, 1))
+    return np.asarray(shape * np.outer(widths, widths))
+
+
 def learnt_share(count: float, dimension: int) -> float:
     """How much of a shape is learnt from so many draws, and not believed."""
     return count / (count + BELIEF * dimension)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aptmc.compiled import Flags, Floats, FloatTable
-from aptmc.kernels.shapes import RIDGE, effective_share, learnt_share, scatter, shrunk
+from aptmc.kernels.shapes import RIDGE, effective_share, learnt_share, resized, scatter, shrunk
 
 ROUNDS = 6  # of dividing draws in two
 LOOK_AHEAD = 8  # pieces, without any gain
@@ -81,13 +81,15 @@ def halved(theta: FloatTable) -> Halves:
         alike = _log_likelihood(away, common)  # if both have the same shape
         other = 0.0  # if each has its own
         for half in halves:
-            own = shrunk(scatter(half), worth * len(half), common)
+            seen, effective = scatter(half), worth * len(half)
+            own = shrunk(seen, effective, resized(common, seen, effective))
             other += _log_likelihood(half, own)
             alike += len(half) * math.log(len(half) / count)
             other += len(half) * math.log(len(half) / count)
         price = 0.5 * math.log(worth * count) / worth  # of a number that is fitted
-        shapes = learnt_share(worth * count, dimension) * dimension * (dimension + 1) / 2
-        gain = max(alike, other - shapes * price) - (1 + dimension) * price - whole
+        shapes = learnt_share(worth * count, dimension) * dimension * (dimension - 1) / 2
+        widths = learnt_share(worth * count, 1) * dimension
+        gain = max(alike, other - (shapes + widths) * price) - (1 + dimension) * price - whole
         if gain > best.gain:
             best = Halves(gain, in_first)
     return best

@@ -11,7 +11,7 @@ import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.kernels.seen import FEWEST_DRAWS
-from aptmc.kernels.shapes import Rows, believed_shapes, effective_share, shrunk, some
+from aptmc.kernels.shapes import Rows, believed_shapes, effective_share, resized, shrunk, some
 from aptmc.kernels.splitting import narrowed, pieces_of
 from aptmc.kernels.students import Mixed, Students
 
@@ -115,7 +115,9 @@ def _maximised(
     if count > 1:
         believed = narrowed(believed, means, within)
     common = shrunk(within, rows.worth * len(theta), believed)
-    matrices = np.array(
-        [shrunk(scatters[k], rows.worth * counted[k], common) for k in range(count)]
-    )
+    matrices = np.empty_like(scatters)
+    for place in range(count):
+        worth = rows.worth * counted[place]
+        believed = resized(common, scatters[place], worth) if count > 1 else common
+        matrices[place] = shrunk(scatters[place], worth, believed)
     return Mixed(counted / counted.sum(), means, matrices, degrees)

@@ -15,6 +15,8 @@ from aptmc.compiled import Floats
 from aptmc.diagnostics import Summary
 from aptmc.errors import StopReason
 from aptmc.pools import Groups
+from aptmc.problem.chain_state import value_column
+from aptmc.result.divergence_advice import about_divergences, share_astray
 from aptmc.result.no_draws import no_draws
 from aptmc.result.one_advice import Advice
 from aptmc.result.prior_sketch import known_sketches, like_the_prior
@@ -59,6 +61,7 @@ class VitalSigns(NamedTuple):
     reached: Reached | None = None  # how far down a likelihood-free run came
     parameters: int = 0
     alike: tuple[str, ...] = ()  # parameters whose draws cannot be told from the prior's
+    astray: float = 0.0  # the share of trajectories along gradients that diverged
     accepted_each: float = math.inf  # moves of a chain of the coldest rung, of lanes
     draws_globally: str | None = None  # the function that draws from generators it is not given
 
@@ -82,6 +85,7 @@ def advise(signs: VitalSigns) -> list[Advice]:
         *about_tolerance(signs.reached, signs.alike, signs.parameters),
         *_about_swaps(signs),
         *_about_draws(signs),
+        *about_divergences(signs.astray),
         *_about_warmup(signs),
         *_about_time(signs),
         *_about_randomness(signs),
@@ -271,8 +275,11 @@ def _percent(share: float) -> str:
 def vital_signs(run: Run, summary: Summary) -> VitalSigns:
     """The numbers by which a run is judged."""
     settings, rounds = run.settings, run.warmup_rounds
-    # Coordinates are continuous: states that share the first of them are one state.
-    firsts = np.concatenate([draws.state[:, 0] for draws in run.chains()])
+    # Coordinates are continuous: states that share the first of them are one state. If it is the
+    # number of a model it is not, and values are.
+    columns = (0, value_column(settings.problem.dimension))
+    states = np.concatenate([draws.state[:, columns] for draws in run.chains()])
+    firsts = states[:, 0]
     rows = list(summary.values())
     labels = settings.problem.labels
     sketches = known_sketches(settings.problem) if firsts.size > 0 else {}
@@ -284,7 +291,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         swap_rates=run.swap_rates.neighbours,
         round_trips=run.round_trips,
         draws=firsts.size,
-        distinct=np.unique(firsts).size,
+        distinct=max(np.unique(column).size for column in states.T),
         effective_draws=float(np.min([row.ess for row in rows])),
         r_hat=float(np.fmax.reduce([row.r_hat for row in rows])),
         utilisation=run.utilisation,
@@ -299,6 +306,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         reached=run.reached,
         parameters=len(rows),
         alike=alike,
+        astray=share_astray(run),
         accepted_each=_accepted_each(run),
         draws_globally=settings.problem.its_function if run.draws_globally else None,
     )

@@ -16,6 +16,7 @@ from aptmc.__about__ import __version__
 from aptmc.errors import InputError
 from aptmc.result.advice import describe
 from aptmc.result.archive import versions
+from aptmc.result.chosen_kernel import about_kernel
 
 if TYPE_CHECKING:
     from aptmc.result.run import Run
@@ -108,6 +109,9 @@ def _settings(run: Run) -> dict[str, str]:
         "seed": settings.seed,
         "steps per move": ", ".join(map(str, run.steps_per_move.tolist())),
     }
+    kernel = about_kernel(run)
+    if kernel is not None:
+        said["why this kernel"] = kernel.removeprefix("kernel: ")
     return {name: _short(value) for name, value in said.items()}
 
 

@@ -28,8 +28,10 @@ from aptmc.record.event_log import Events
 from aptmc.record.record import Record
 from aptmc.result.adjusted import Adjusted, adjusted
 from aptmc.result.advice import advise, describe, vital_signs
+from aptmc.result.chosen_kernel import about_kernel
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
 from aptmc.result.lazy_tree import lazy_tree
+from aptmc.result.model_probabilities import Probability, about_models, model_probabilities
 from aptmc.result.one_advice import Advice
 from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.run_evidence import run_evidence
@@ -271,7 +273,9 @@ class Run:
         advice = self.advice
         far = () if self.reached is None else (str(self.reached),)
         above = (*far, *(str(one) for one in advice if one.serious))
-        said = (describe(self), *self.settings.problem.notes)
+        kernel = about_kernel(self)
+        of_run = filter(None, [about_models(self), describe(self), kernel])
+        said = (*of_run, *self.settings.problem.notes)
         notes = (*said, *(str(one) for one in advice if not one.serious))
         return replace(self._table, notes=notes, above=above)
 
@@ -282,11 +286,14 @@ class Run:
 
     @cached_property
     def _table(self) -> Summary:
-        draws = {label: self.series(label) for label in self.settings.problem.labels}
-        elapsed = max(self.elapsed - self.counted_from, 0.0)
-        times = [chain.time for chain in self.chains()]
-        unit = self.settings.on.time_unit
-        return summarise(draws, elapsed, unit=unit, times=times, apart=self.settings.pools.apart)
+        return summarise(
+            {label: self.series(label) for label in self.settings.problem.labels},
+            max(self.elapsed - self.counted_from, 0.0),
+            unit=self.settings.on.time_unit,
+            times=[chain.time for chain in self.chains()],
+            apart=self.settings.pools.apart,
+            may_be_missing=True,
+        )
 
     def log_evidence(self) -> Evidence:
         """The log evidence (log marginal likelihood) of a `Tempered` problem, with its error.
@@ -295,6 +302,10 @@ class Run:
         (keep="all"). What is left out of the log likelihood is left out of the evidence.
         """
         return run_evidence(self)
+
+    def model_probabilities(self) -> dict[int, Probability]:
+        """By model, its posterior probability and standard error, after `ReversibleJump`."""
+        return model_probabilities(self)
 
     def adjusted(self, *, ridge: float = 0.0, heteroscedastic: bool = False) -> Adjusted:
         """Likelihood-free draws, moved by regression to where their simulations meet the data.

@@ -14,6 +14,7 @@ from aptmc.clock import duration
 from aptmc.errors import InputError
 from aptmc.exchange import Rule
 from aptmc.kernels import Kernel
+from aptmc.kernels.default import why_chosen
 from aptmc.keys import check_seed, new_seed
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Pools, Shared
@@ -52,7 +53,8 @@ def asked_for(
     check_kind("pools", pools, Pools | None)
     check_kind("on", on, Backend | None)
     wanted = AutoLadder() if isinstance(ladder, str) and ladder == "auto" else ladder
-    moves = problem.default_kernel() if isinstance(kernel, str) and kernel == "auto" else kernel
+    is_automatic = isinstance(kernel, str) and kernel == "auto"
+    moves = problem.default_kernel() if is_automatic else kernel
     if not isinstance(moves, Kernel):
         raise wrong_kind("kernel", moves)
     schedule = Anytime() if schedule is None else schedule
@@ -103,6 +105,7 @@ def asked_for(
         save_every=duration(save_every, "save_every"),
         progress=shows_progress if progress is None else progress,
         to_find=to_find,
+        chosen=why_chosen(problem) if is_automatic else "",
     )
     return first_guess(settings), None if store is None else Path(store)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from aptmc.errors import InputError
 from aptmc.problem import Problem
@@ -127,6 +128,19 @@ def _settings_to_read(store: DiskStore, checkpoint: Checkpoint) -> Settings:
         ),
     )
     return settings.found(
-        kernel=kernel["foreign"] if is_foreign(kernel) else from_json(kernel, "kernel"),
+        kernel=_kernel_to_read(kernel),
         schedule=shown,
     )
+
+
+def _kernel_to_read(said: Any) -> Any:
+    """The kernel without functions of the user's own; only its name, if parts are the user's own.
+
+    Nothing is computed with it.
+    """
+    if is_foreign(said):
+        return said["foreign"]
+    try:
+        return from_json(without_foreign(said), "kernel")
+    except TypeError:  # a mixture of which a part is not there
+        return f"{said['made']} with parts of your own"

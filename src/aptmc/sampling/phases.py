@@ -177,7 +177,7 @@ class Phases:
         )
         self.session.progress.early = early
         self.session.progress.reached = warmup.reached
-        if not np.isnan(warmup.states).any():
+        if not np.isnan(warmup.states[:, 0]).any():
             self.session.begin_from(warmup.states)
 
     # --- the result ---------------------------------------------------------------------------

@@ -57,6 +57,7 @@ def contents(
             "budget": settings.budget,
             "warmup": settings.warmup,
             "settling": settings.settling,
+            "chosen": settings.chosen,
             "never_waits": settings.schedule.never_waits,
             **{name: to_json(getattr(settings, name)) for name in TUNED},
         },
@@ -141,6 +142,7 @@ def settings_in(checkpoint: Checkpoint, problem: Problem, on: Backend, **own: An
         budget=float(said["budget"]),
         warmup=float(said["warmup"]),
         settling=int(said.get("settling", 0)),
+        chosen=said.get("chosen", ""),  # none in stores of the time before
         seed=int(described["seed"]),
         keep=described["keep"],
         thin=int(described["thin"]),

@@ -236,7 +236,7 @@ class Tuner:
             settling=Settling(sweeps, self.starts(settings)),
         )
         states = self.states(settings)
-        if not np.isnan(states).any():
+        if not np.isnan(states[:, 0]).any():
             session.begin_from(states)
         return session
 

@@ -36,6 +36,7 @@ class Joint(Part):
     variables: tuple[Variable, ...]
     log_density_at: Callable[..., Any]
     draw_one: Callable[..., Any]
+    is_padded: bool = False  # places that the present model does not use are NaN, but the first
 
     @override
     def tables(self) -> None:
@@ -101,10 +102,11 @@ class Joint(Part):
                 raise InputError(
                     f"draw of the prior raised {type(error).__name__}: {error}"
                 ) from error
-            values = numbers(found)
+            values = _padded(found) if self.is_padded else numbers(found)
             if values is None or values.size != self.dimension:
+                kind = "numbers, NaN in places not used," if self.is_padded else "finite numbers,"
                 raise InputError(
-                    f"draw of the prior must return {self.dimension} finite numbers, for "
+                    f"draw of the prior must return {self.dimension} {kind} for "
                     f"{', '.join(variable.name for variable in self.variables)}, got {found!r}"
                 )
             points[row] = values.ravel()
@@ -120,6 +122,8 @@ def joint_part(
     log_density: Callable[..., Any],
     draw: Callable[..., Any],
     shapes: Mapping[str, Shape],
+    *,
+    is_padded: bool = False,
 ) -> Joint:
     """Check two functions and the shapes of what they are about."""
     check_function(log_density, "log_density")
@@ -130,4 +134,14 @@ def joint_part(
             "Prior.joint(log_density, draw, mean=(), slopes=3)"
         )
     variables = tuple(Variable(name, checked_shape(name, shape)) for name, shape in shapes.items())
-    return Joint(variables, log_density, draw)
+    return Joint(variables, log_density, draw, is_padded)
+
+
+def _padded(found: Any) -> Array | None:
+    """Numbers of which some are NaN, in places that are not used; the first is always used."""
+    try:
+        values = np.asarray(found, np.float64).ravel()
+    except (TypeError, ValueError):
+        return None
+    is_whole = values.size > 0 and not np.isinf(values).any() and not math.isnan(values[0])
+    return values if is_whole else None

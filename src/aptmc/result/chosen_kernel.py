@@ -1,0 +1,44 @@
+"""Which kernel `kernel="auto"` was, why, and what it has found: one sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aptmc.kernels import EllipticalSlice, Students
+from aptmc.kernels.hamiltonian import Hamiltonian
+
+if TYPE_CHECKING:
+    from aptmc.result.run import Run
+
+
+def about_kernel(run: Run) -> str | None:
+    """The sentence; None where the kernel was given."""
+    why = run.settings.chosen
+    if not why:
+        return None
+    measured = [part for part in (_found(run), _cost(run)) if part]
+    said = f"kernel: {type(run.settings.kernel).__name__}, {why}"
+    return f"{said}; {', '.join(measured)}" if measured else said
+
+
+def _found(run: Run) -> str:
+    """What the warm-up has found, as far as people can read it."""
+    kernel = run.settings.kernel
+    if isinstance(kernel, EllipticalSlice) and isinstance(kernel.reference, Students):
+        components = kernel.reference.components(0)
+        of = (
+            "one Student distribution" if components == 1 else f"{components} Student distributions"
+        )
+        return f"its reference on the coldest rung is made of {of}"
+    return ""
+
+
+def _cost(run: Run) -> str:
+    """What a step takes on the coldest rung."""
+    kernel = run.settings.kernel
+    accepted, rates = run.statistics["accepted"], run.acceptance_rates
+    steps = accepted[0] / rates[0] if rates[0] > 0.0 else 0.0
+    if not steps > 0.0 or run.settings.problem.ladder_kind == "tolerances":
+        return ""
+    unit = "evaluations and gradients" if isinstance(kernel, Hamiltonian) else "evaluations"
+    return f"a step takes {run.statistics['work'][0] / steps:.1f} {unit}"

@@ -1,0 +1,90 @@
+"""`kernel="auto"`: what is chosen from what a problem offers, and what a run says of it."""
+
+from __future__ import annotations
+
+import pytest
+from scipy import stats
+
+import aptmc
+
+PRIOR = aptmc.Prior(x=stats.norm(0, 3))
+
+
+def log_likelihood(theta):
+    return -0.5 * float(theta[0] - 1.0) ** 2
+
+
+def gradient(theta):
+    return [1.0 - theta[0]]
+
+
+def sampled(problem, **options):
+    return aptmc.sample(
+        problem, budget=800, seed=1, on=aptmc.VirtualTime(1), progress=False, **options
+    )
+
+
+def said_of(run):
+    return [note for note in run.summary().notes if note.startswith("kernel: ")]
+
+
+@pytest.mark.parametrize(
+    ("problem", "kind", "words"),
+    [
+        (aptmc.Tempered(log_likelihood, PRIOR), aptmc.EllipticalSlice, "density and no gradient;"),
+        (
+            aptmc.Tempered(log_likelihood, PRIOR, gradient=gradient),
+            aptmc.Nuts,
+            "because the problem has a gradient; a step takes",
+        ),
+        (
+            aptmc.Tempered(log_likelihood, aptmc.Prior(k=stats.poisson(2))),
+            aptmc.EllipticalSlice,
+            "k is a whole number",
+        ),
+        (
+            aptmc.Abc.early(
+                lambda theta, rng, tolerance: abs(theta[0] + rng.standard_normal() - 1.0), PRIOR
+            ),
+            aptmc.OneHit,
+            "has a simulator",
+        ),
+    ],
+    ids=["density", "gradient", "whole number", "simulator"],
+)
+def test_what_is_chosen_and_why(problem, kind, words):
+    run = sampled(problem)
+    assert isinstance(run.settings.kernel, kind)
+    (said,) = said_of(run)
+    assert said.startswith(f"kernel: {kind.__name__}, because")
+    assert words in said
+
+
+def test_it_says_what_the_warmup_has_measured():
+    (said,) = said_of(sampled(aptmc.Tempered(log_likelihood, PRIOR)))
+    cost = float(said.partition("a step takes ")[2].split()[0])
+    assert 1.0 <= cost < 5.0
+    assert "made of one Student distribution" in said
+
+
+def test_of_a_kernel_that_was_given_nothing_is_said():
+    assert not said_of(sampled(aptmc.Tempered(log_likelihood, PRIOR), kernel=aptmc.RandomWalk(1.0)))
+
+
+def test_a_problem_of_ones_own_says_so_itself():
+    class Walked(aptmc.Tempered):
+        def default_kernel(self):
+            return aptmc.RandomWalk("auto")
+
+    (said,) = said_of(sampled(Walked(log_likelihood, PRIOR)))
+    assert said.startswith("kernel: RandomWalk, because the problem itself says so")
+
+
+def test_a_store_keeps_the_reason_and_so_does_a_report(tmp_path):
+    problem = aptmc.Tempered(log_likelihood, PRIOR)
+    run = sampled(problem, store=tmp_path / "run.zarr")
+    assert said_of(aptmc.open(tmp_path / "run.zarr")) == said_of(run)
+    page = run.report(tmp_path / "report.html").read_text()
+    assert "why this kernel" in page
+    again = aptmc.resume(tmp_path / "run.zarr", problem, budget=200, on=aptmc.VirtualTime(1))
+    assert said_of(again)[0].partition(";")[0] == said_of(run)[0].partition(";")[0]
