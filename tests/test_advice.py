@@ -49,7 +49,13 @@ def rates(*values):
     [
         (rates(0.4, np.nan, 0.3), "rungs 1 and 2 never waited", "jitter", True),
         (rates(0.4, 0.09, 0.05), "rungs 1 and 2, 2 and 3 hardly ever swap (5 %", "budget", True),
-        (rates(0.8, 0.95, 0.7), "rungs 1 and 2 nearly always swap (95 %", "fewer rungs", False),
+        (rates(0.8, 0.95, 0.7), "rungs 1 and 2 nearly always swap (95 %", "longer budget", False),
+        (
+            {"last_rungs": None, **rates(0.8, 0.95, 0.7)},
+            "rungs 1 and 2 nearly always swap (95 %",
+            "fewer rungs",
+            False,
+        ),
         ({"round_trips": 0}, "no state travelled", "longer budget", True),
         ({"draws": 0, "distinct": 0}, "spent before the first draws", "longer budget", True),
         ({"distinct": 99}, "hardly moves: 10000 draws hold 99 different", "smaller", True),
@@ -64,6 +70,7 @@ def rates(*values):
         ({"utilisation": 0.79}, "only 79 % of the time", "steps per move", False),
         ({"utilisation": 0.3, "has_barriers": True}, "only 30 %", "aptmc.Anytime()", False),
         ({"started_late": 0.34}, "starting up took 34 %", "InProcess()", False),
+        ({"sweeps": 15.9}, "only 15.9 moves in all, the first of them to settle", "longer", False),
     ],
 )
 def test_each_problem_has_one_remedy(changes, problem, remedy, serious):
@@ -177,7 +184,8 @@ def test_a_good_run_prints_its_settings_and_nothing_else():
     run = sample()
     assert run.advice == []
     assert str(run.summary()).splitlines()[-2:] == [
-        f"{run.series('x')[0].size:,} draws on 1 chain of the coldest rung in 8000 units of time",
+        f"{run.series('x')[0].size:,} draws on 1 chain of the coldest rung in "
+        f"{8000 - run.counted_from:.0f} units of time",
         "4 rungs, power 1 to 0, 1 chain on each, deadlines every 4.3 units of time",
     ]
 

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache, partial
 from threading import Lock
 
 import numpy as np
+import pandas
 import pytest
 from numba import njit
 from scipy import stats
@@ -376,3 +377,32 @@ def test_joint_priors_are_compared():
 
     assert checksum(prior(2.0)) == checksum(prior(2.0))
     assert checksum(prior(2.0)) != checksum(prior(3.0))
+
+
+def tables():
+    """The same data of pandas and xarray, made anew."""
+    days = pandas.date_range("2020-01-01", periods=3)
+    table = pandas.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4, 5, 6]}, index=days)
+    return {
+        "table": table, "series": table["a"], "index": days, "data set": table.to_xarray(),
+        "data array": table["b"].to_xarray(), "words": pandas.Index(["one", "two"]),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", tables())
+def test_tables_are_told_apart_by_what_they_hold_and_not_by_what_they_remember(name):
+    used, table = tables(), tables()["table"]
+    before = checksum(used[name])
+    assert before == checksum(tables()[name])
+    assert not is_uncertain(before)
+    used["table"].loc[used["table"].index[:1]]
+    used["table"]["a"].loc[used["table"].index[1]]
+    used["data set"].sel(index=used["data set"].index[1])
+    used["index"].get_loc(used["index"][2])
+    used["words"].get_loc("two")
+    assert checksum(used[name]) == before
+    if name in ("table", "series"):
+        relabelled = table.set_index(table.index[::-1])
+        assert checksum(relabelled if name == "table" else relabelled["a"]) != before
+        renamed = table.rename(columns={"a": "c"})
+        assert checksum(renamed if name == "table" else renamed["c"]) != before

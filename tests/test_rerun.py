@@ -12,7 +12,7 @@ import pytest
 import aptmc
 from aptmc.keys import HOLD, Key
 from tests.support import simulators
-from tests.support.stores import PROBLEM, SETTINGS, in_memory, sampled
+from tests.support.stores import PROBLEM, SETTINGS, in_memory, kept, sampled
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def run():
 
 def moves(run, chain):
     """By move of a chain: the state before it, and after."""
-    draws = run.chains(chain)[0]
+    draws = kept(run)[chain]
     first = run._first_states[chain]
     states = np.vstack([first, draws.state])
     return [(states[row], states[row + 1]) for row in np.flatnonzero(~draws.exchanged)]
@@ -33,6 +33,8 @@ def moves(run, chain):
 def test_every_completed_move_is_the_same_again(run, chain, compiled):
     known = moves(run, chain)
     assert len(known) > 5
+    # Among them are moves that started anew, while the run settled, and others.
+    assert kept(run)[chain].time[0] < run.counted_from < kept(run)[chain].time[-1]
     for number, (before, after) in enumerate(known[:10], start=1):
         again = run.rerun(Key(1, chain, number), compiled=compiled)
         assert again.rung == chain
@@ -51,7 +53,7 @@ def test_a_move_in_flight_is_what_comes_next(run):
 
 
 def test_statistics_of_a_move_are_those_that_were_recorded(run):
-    draws = run.chains(0)[0]
+    draws = kept(run)[0]
     local = np.flatnonzero(~draws.exchanged)
     again = [run.rerun(Key(1, 0, number)) for number in range(1, 1 + len(local))]
     assert [move.accepted for move in again] == draws.accepted[local].tolist()

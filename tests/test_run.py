@@ -104,7 +104,7 @@ def test_round_trips_agree_with_the_index_process():
 
 
 def test_swap_rates_are_those_of_the_recorded_exchanges():
-    run = sample(keep="all", on=aptmc.VirtualTime(2, hold=targets.hold))
+    run = sample(keep="all", warmup=0, on=aptmc.VirtualTime(2, hold=targets.hold))
     attempted = sum(draws.exchanged.sum() for rung in range(4) for draws in run.chains(rung))
     accepted = sum(
         draws.accepted[draws.exchanged].sum() for rung in range(4) for draws in run.chains(rung)

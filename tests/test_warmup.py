@@ -18,6 +18,7 @@ from aptmc.store import Draws
 from aptmc.targets import INTERPRETED
 from aptmc.warmup import Round
 from aptmc.warmup.round_draws import settled
+from aptmc.warmup.tuner import SETTLING
 from tests.backends.contract import eventually
 from tests.support import targets
 from tests.support.statistical import standard_errors_off
@@ -77,25 +78,38 @@ def test_without_a_wanted_tolerance_the_budget_decides():
 
 
 def test_a_density_without_prior_gets_a_ladder_too():
-    run = aptmc.sample(DENSITY, budget=40_000, on=ON, seed=1)
+    run = aptmc.sample(DENSITY, budget=40_000, on=ON, seed=3)
     assert run.settings.ladder.levels[-1] > 0.0
     assert (abs(run.swap_rates.neighbours - 0.4) < 0.15).all()
 
 
-def test_the_walk_of_the_mixture_is_accepted_as_often_as_is_best(found):
-    kernel = found.settings.kernel
-    assert isinstance(kernel, aptmc.Mixture)
-    moving = np.array(found.settings.ladder.levels) > 0.0
-    walk = (found.acceptance_rates[moving] - kernel.share) / (1.0 - kernel.share)
+def test_the_walk_of_a_mixture_is_accepted_as_often_as_is_best():
+    kernel = aptmc.Mixture(aptmc.RandomWalk("auto", spread=1.0), aptmc.Slice("auto"), 0.2)
+    run = aptmc.sample(MODES, budget=60_000, on=ON, kernel=kernel, seed=1)
+    moving = np.array(run.settings.ladder.levels) > 0.0
+    walk = (run.acceptance_rates[moving] - kernel.share) / (1.0 - kernel.share)
     assert (abs(walk - best_acceptance(1)) < 0.1).all()
+
+
+def test_the_reference_of_a_cold_rung_has_both_modes(found):
+    kernel = found.settings.kernel
+    assert isinstance(kernel, aptmc.EllipticalSlice)
+    assert kernel.reference.components(0) == 2
+    weights, means, matrices, _ = kernel.reference.on(0)
+    np.testing.assert_allclose(weights, 0.5, atol=0.1)
+    np.testing.assert_allclose(np.sort(means[:, 0]), [-8.0, 8.0], atol=0.2)
+    np.testing.assert_allclose(matrices, 1.1, rtol=0.3)
+    assert found.statistics["jumped"][0] > 0.5 * found.statistics["jumps"][0] > 0
 
 
 def test_the_rounds_are_recorded_and_double_in_length(found):
     rounds = found.warmup_rounds
     lengths = [one.elapsed for one in rounds]
     np.testing.assert_allclose(np.divide(lengths[1:], lengths[:-1]), 2.0)
-    assert sum(lengths) == pytest.approx(0.25 * 60_000)
-    assert found.elapsed == pytest.approx(0.75 * 60_000)
+    assert sum(lengths) == pytest.approx((1.0 - SETTLING) * 0.25 * 60_000)
+    assert sum(lengths) + found.elapsed == pytest.approx(60_000)
+    # What was left of the warm-up was enough to settle.
+    assert 0.0 < found.counted_from < SETTLING * 0.25 * 60_000
     assert all(one.completions > 0 for one in rounds)
 
 

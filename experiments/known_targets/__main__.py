@@ -6,10 +6,12 @@ import argparse
 import time
 from pathlib import Path
 
-from experiments.known_targets import densities, simulators
+from experiments.known_targets import densities, simulators, smooth
 from experiments.known_targets.measures import ladder_table, measure, off_by_table
 
-TARGETS = {target.name: target for target in (*densities.TARGETS, *simulators.TARGETS)}
+TARGETS = {
+    target.name: target for target in (*densities.TARGETS, *smooth.TARGETS, *simulators.TARGETS)
+}
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import aptmc
-from aptmc.warmup.guess import SHARE
 from experiments.known_targets.quantities import Quantity
 
 PROCESSORS = 4
@@ -55,13 +54,7 @@ class Target:
         )
         if self.coldest is not None:
             return alone(budget=budget)
-        # The automatic kernel also has slices: its random walk is taken out when it is tuned.
-        found = alone(budget=1.01 * SHARE * budget, warmup=SHARE * budget).settings
-        assert isinstance(found.kernel, aptmc.Mixture)
-        left = (1.0 - SHARE) * budget
-        return alone(
-            budget=left, warmup=0.1 * left, kernel=found.kernel.first, schedule=found.schedule
-        )
+        return alone(budget=budget, kernel=aptmc.RandomWalk("auto", spread=1.0))
 
 
 @cache

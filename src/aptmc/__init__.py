@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         Rule,
         RungParity,
     )
-    from aptmc.kernels import Kernel, Mixture, OneHit, RandomWalk, Slice
+    from aptmc.kernels import EllipticalSlice, Kernel, Mixture, OneHit, RandomWalk, Slice
     from aptmc.keys import Key
     from aptmc.ladder import AutoLadder, Ladder
     from aptmc.planning import Prediction, Predictions, plan
@@ -67,7 +67,7 @@ _HOME = {
         "Rule",
         "RungParity",
     ),
-    "kernels": ("Kernel", "Mixture", "OneHit", "RandomWalk", "Slice"),
+    "kernels": ("EllipticalSlice", "Kernel", "Mixture", "OneHit", "RandomWalk", "Slice"),
     "keys": ("Key",),
     "ladder": ("AutoLadder", "Ladder"),
     "planning": ("Prediction", "Predictions", "plan"),
@@ -88,6 +88,7 @@ __all__ = [
     "AutoLadder",
     "BetweenPools",
     "Dask",
+    "EllipticalSlice",
     "ExchangeFailed",
     "Futures",
     "InProcess",

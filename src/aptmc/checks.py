@@ -28,7 +28,7 @@ def numbers(value: Any) -> npt.NDArray[np.float64] | None:
     """An array of finite numbers, or None if the value is anything else."""
     try:
         array = np.asarray(value)
-    except ValueError:  # ragged
+    except (TypeError, ValueError):  # ragged, or of many arrays
         return None
     if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
         return None

@@ -273,3 +273,21 @@ def compiler_words(error: Exception) -> str:
 def is_compiled(function: object) -> bool:
     """Whether a user's function was compiled by numba, so that compiled code may call it."""
     return isinstance(function, CPUDispatcher)
+
+
+def made_by(maker: Callable[..., Any], *arguments: Any) -> Callable[[Function], Function]:
+    """Have a compiled function travel to other processes as a call that makes it again there.
+
+    numba would send its source, and compile that in every process, whatever is cached on disk.
+    """
+
+    def marked(function: Function) -> Function:
+        function.made_by = (maker, arguments)  # type: ignore[attr-defined]
+        return function
+
+    return marked
+
+
+def call_that_makes(function: object) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
+    """The call by which a compiled function can be made again, if it was marked by `made_by`."""
+    return getattr(function, "made_by", None) if is_compiled(function) else None

@@ -91,6 +91,7 @@ class Ladder:
         swap_rate: float = SWAP_RATE,
         rungs: int | None = None,
         most_rungs: int = MOST_RUNGS,
+        hottest: float | None = None,
     ) -> AutoLadder:
         """A ladder that the warm-up finds: see `AutoLadder`.
 
@@ -103,6 +104,7 @@ class Ladder:
             swap_rate=swap_rate,
             rungs=rungs,
             most_rungs=most_rungs,
+            hottest=hottest,
         )
 
     def without_local_moves(self, *rungs: int) -> Ladder:
@@ -143,9 +145,12 @@ class AutoLadder:
         budget gives `effective_draws`
     :param rungs: how many, if that is to be fixed
     :param most_rungs: never more than these
+    :param hottest: tolerances only: the last rung's, `math.inf` for the prior itself. Without it,
+        the one below which simulations begin to hit less often. A simulator that can stop early
+        is never called with a larger one
 
-    >>> AutoLadder(coldest=0.4)
-    AutoLadder(swap_rate=0.4, coldest=0.4, effective_draws=400.0, rungs=None, most_rungs=40)
+    >>> AutoLadder(coldest=0.4).range
+    (2, 40)
     """
 
     swap_rate: float = SWAP_RATE
@@ -153,6 +158,7 @@ class AutoLadder:
     effective_draws: float = EFFECTIVE_DRAWS
     rungs: int | None = None
     most_rungs: int = MOST_RUNGS
+    hottest: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.swap_rate, int | float) or not 0.01 <= self.swap_rate <= 0.95:
@@ -163,6 +169,13 @@ class AutoLadder:
             not isinstance(self.coldest, int | float) or not 0.0 <= self.coldest < math.inf
         ):
             raise InputError(f"coldest must be a tolerance from 0 on, got {self.coldest!r}")
+        if self.hottest is not None and (
+            not isinstance(self.hottest, int | float) or not self.hottest > (self.coldest or 0.0)
+        ):
+            raise InputError(
+                f"hottest must be a tolerance larger than the coldest, got {self.hottest!r}: use "
+                "math.inf for a ladder that ends at the prior"
+            )
         if not isinstance(self.effective_draws, int | float) or not self.effective_draws > 0.0:
             raise InputError(f"effective_draws must be positive, got {self.effective_draws!r}")
         if self.rungs is not None:

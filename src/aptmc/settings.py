@@ -37,6 +37,8 @@ class ToFind:
 
 
 NOTHING = ToFind()
+SWEEPS_TO_SETTLE = 4  # measured: docs/method.md
+MOST_TO_SETTLE = 0.25  # of the budget that do not count
 
 
 @final
@@ -53,12 +55,20 @@ class Settings:
     seed: int
     budget: float  # in seconds, or in units of virtual time
     warmup: float = 0.0  # the session's first time, whose draws are not part of the posterior
+    settling: int = 0  # moves of each chain, about, in which the run settles; 0: it does not
     keep: str = "coldest"  # whose draws are kept, or "all"
     thin: int = 1  # one draw of so many is kept
     log_events: bool = True
     save_every: float = 5.0  # seconds between checkpoints
     progress: bool = False  # show how it goes on
     to_find: ToFind = NOTHING
+
+    def counted_from(self, settled: float) -> float:
+        """From when on draws count, of a session that is settled at this time.
+
+        What is drawn before is not wrong, only less exact: a run of a few moves has nothing else.
+        """
+        return max(self.warmup, min(settled, MOST_TO_SETTLE * self.budget))
 
     def layout(self) -> Layout:
         """Where chains and processors stand, if schedule and pools fit together."""

@@ -27,6 +27,7 @@ from aptmc.store import MemoryStore
 from tests.support import simulators
 from tests.support.sessions import same
 from tests.support.settings import given
+from tests.support.stores import kept
 
 LADDER = aptmc.Ladder.powers(6)
 KERNEL = aptmc.RandomWalk(1.0)
@@ -57,6 +58,7 @@ def make_session(
     pools=None,
     thin=1,
     log_events=True,
+    settling=0,
 ):
     """A session whose chains have no states yet, and its store."""
     pools = pools or aptmc.Shared()
@@ -64,7 +66,7 @@ def make_session(
     store = MemoryStore()
     settings = given(
         problem, ladder, kernel, schedule,
-        pools=pools, seed=SEED, thin=thin, log_events=log_events,
+        pools=pools, seed=SEED, thin=thin, log_events=log_events, settling=settling,
     )  # fmt: skip
     session = build_session(settings, store, layout=layout)
     return session, store
@@ -140,10 +142,10 @@ def same_when_replayed(run, **options) -> bool:
     settings, until = run.settings, float(run.events.time[-1])
     again = replayed(
         run.events, until, run._tuning, settings.schedule, settings.on.processors,
-        problem=settings.problem, pools=settings.pools, ladder=settings.ladder, **options,
+        problem=settings.problem, pools=settings.pools, ladder=settings.ladder,
+        settling=settings.settling, **options,
     )  # fmt: skip
-    rungs = range(settings.ladder.rungs)
-    draws = [draws.between(-np.inf, until) for rung in rungs for draws in run.chains(rung)]
+    draws = [draws.between(-np.inf, until) for draws in kept(run)]
     assert sum(draw.time.size for draw in draws) > 0
     return same(
         [np.column_stack([np.asarray(column, float) for column in draw]) for draw in draws], again
@@ -320,14 +322,17 @@ class BriefContract:
         assert key in run.in_flight
         assert key.purpose == MOVE
         assert failure.rung == key.chain
-        moves = sum((~draws.exchanged).sum() for rung in range(6) for draws in run.chains(rung))
+        moves = sum((~draws.exchanged).sum() for draws in kept(run))
         assert moves == run.completions == run.events.completions.kind.size
         assert self._fails_again(problem, failure)
 
     def _fails_again(self, problem, failure) -> bool:
         """The move that failed can be computed again from what the failure says and the log."""
         run = failure.run
-        session, _ = make_session(self.schedule, self.backend().processors, problem=problem)
+        session, _ = make_session(
+            self.schedule, self.backend().processors, problem=problem,
+            settling=run.settings.settling,
+        )  # fmt: skip
         session.tuning[:] = run._tuning
         replay(session, run.events, float(run.events.time[-1]))
         with pytest.raises(aptmc.MoveFailed) as caught:

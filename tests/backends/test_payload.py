@@ -29,13 +29,13 @@ PRIOR = aptmc.Prior(
 
 def sent(problem):
     """A problem as a worker has it."""
-    payload = pack((problem, KERNEL), Wire(1, problem.width, 3))
+    payload = pack((problem, KERNEL), Wire(1, problem.width))
     return unpack(payload)[0].problem
 
 
 def test_a_prior_of_known_families_travels_without_scipy():
     problem = aptmc.Tempered(simulators.log_density, PRIOR)
-    assert b"scipy" not in pack((problem, KERNEL), Wire(1, problem.width, 3))
+    assert b"scipy" not in pack((problem, KERNEL), Wire(1, problem.width))
     twin = sent(problem).prior
     assert all(isinstance(part.distribution, Unloaded) for part in twin.parts)
     draws, rng = PRIOR.draw(np.random.default_rng(1), 100), np.random.default_rng(1)
@@ -60,7 +60,7 @@ def test_a_worker_may_send_it_on():
 def test_a_prior_of_other_families_travels_with_scipy():
     prior = aptmc.Prior(x=stats.gumbel_r(0.0, 2.0))
     problem = aptmc.Tempered(simulators.log_density, prior)
-    assert b"scipy.stats" in pack((problem, KERNEL), Wire(1, problem.width, 3))
+    assert b"scipy.stats" in pack((problem, KERNEL), Wire(1, problem.width))
     assert sent(problem).prior.log_density([0.5]) == prior.log_density([0.5])
 
 

@@ -13,7 +13,6 @@ from aptmc.errors import RunFailed
 from aptmc.record.event_log import TAKEN
 from aptmc.session.event_replay import replay
 from tests.backends.contract import (
-    LADDER,
     damaged,
     draws_until,
     make_session,
@@ -24,6 +23,7 @@ from tests.backends.contract import (
 )
 from tests.support import simulators
 from tests.support.sessions import same
+from tests.support.stores import kept
 
 EVERY = aptmc.Anytime(every="1 ms")
 
@@ -118,14 +118,14 @@ def test_an_early_end_is_part_of_the_replay():
 
 def test_a_failure_is_a_known_end_too():
     run = _failed_run()
+    problem = simulators.problem(simulators.raises_far_out)
     session, store = make_session(
-        run.settings.schedule, 1, problem=simulators.problem(simulators.raises_far_out)
+        run.settings.schedule, 1, problem=problem, settling=run.settings.settling
     )
     replay(session, run.events, run.elapsed)
     session.flush()
-    draws = [draws for rung in range(LADDER.rungs) for draws in run.chains(rung)]
     found = draws_until(store, session, np.inf)
-    assert [len(rows) for rows in found] == [drawn.time.size for drawn in draws]
+    assert [len(rows) for rows in found] == [draws.time.size for draws in kept(run)]
 
 
 def _failed_run():

@@ -36,6 +36,7 @@ def sample(rule: aptmc.Rule, **options: Any) -> aptmc.Run:
         "kernel": aptmc.RandomWalk(1.0),
         "schedule": aptmc.Anytime(2.5, exchange=rule),
         "on": aptmc.VirtualTime(),
+        "warmup": 0,
         "keep": "all",
         "seed": 1,
     }

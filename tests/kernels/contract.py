@@ -117,7 +117,7 @@ class KernelContract(ABC):
 
     def test_one_that_learns_is_adapted_in_the_warmup_and_frozen_after(self):
         run = self.sampled(self.learning)
-        assert len(run.warmup_rounds) == 10
+        assert len(run.warmup_rounds) >= 4
         found, ladder = run.settings.kernel, run.settings.ladder
         tuning = found.tuning(self.model.compiled, ladder)
         np.testing.assert_array_equal(run._tuning, tuning)

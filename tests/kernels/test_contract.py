@@ -9,6 +9,7 @@ import pytest
 import aptmc
 from aptmc.kernels import one_hit, random_walk
 from aptmc.kernels import slice as slice_module
+from aptmc.kernels.parts import Parts
 from aptmc.problem.chain_state import accepts
 from tests.kernels.contract import KernelContract
 from tests.kernels.models import Density, Simulator
@@ -22,6 +23,13 @@ def too_lenient(log_ratio, uniform):
 
 def too_low(rng, log_density):
     return log_density + math.log1p(-rng.random()) - 1.0
+
+
+def narrow(parts):
+    def draw(rng, row):
+        row[0] = math.sqrt(2.5) * rng.standard_normal()
+
+    return draw
 
 
 class TestRandomWalk(KernelContract):
@@ -77,4 +85,15 @@ class TestOneHit(KernelContract):
     def plant(self, monkeypatch):
         """Proposals race although the prior refuses them."""
         monkeypatch.setattr(one_hit, "accepts", lambda log_ratio, uniform: True)
+        return self.kernel
+
+
+class TestFreshProposals(KernelContract):
+    model = SIMULATOR
+    kernel = aptmc.OneHit(math.inf, cap=5, steps=3)
+    learning = aptmc.OneHit("auto")
+
+    def plant(self, monkeypatch):
+        """Draws from too narrow a prior."""
+        monkeypatch.setattr(Parts, "draw", property(narrow))
         return self.kernel

@@ -299,11 +299,9 @@ def test_an_automatic_ladder_takes_along_what_was_learnt():
 
 def test_auto_is_the_problems_own_kernel():
     run = sampled("auto", MODEL.plain)
-    assert isinstance(run.settings.kernel, aptmc.Mixture)
+    assert isinstance(run.settings.kernel, aptmc.EllipticalSlice)
     assert not run.settings.kernel.learns
-    assert repr(MODEL.compiled.default_kernel()) == (
-        "Mixture(RandomWalk(scale='auto', spread=1.0), Slice(scale='auto', stretches=1), share=0.2)"
-    )
+    assert repr(MODEL.compiled.default_kernel()) == "EllipticalSlice()"
 
 
 def test_a_walk_that_learns_finds_the_best_acceptance():

@@ -139,7 +139,7 @@ def test_short_moves_make_up_for_long_ones():
 def steady():
     """All moves take one unit of time; a pilot without warmer rungs is quick to plan with."""
     on = aptmc.VirtualTime(2, one)
-    return run_on(2, 3_000, how_long=one, on=on, keep="coldest")
+    return run_on(2, 3_000, how_long=one, on=on, keep="coldest", warmup=0)
 
 
 @pytest.mark.parametrize("cost", [0.1, 0.01])

@@ -48,8 +48,12 @@ def test_data_of_any_shape_reach_the_distance_as_they_are(observed, shape) -> No
 @pytest.mark.parametrize(
     ("options", "kept"),
     [
-        ({}, 0),
-        ({"keep_simulated": True}, 3),
+        ({}, 3),
+        ({"observed": np.zeros(50)}, 50),
+        ({"observed": np.zeros(51)}, 0),
+        ({"observed": np.zeros(51), "summary": mean_and_range}, 2),
+        ({"observed": np.zeros(51), "keep_simulated": True}, 51),
+        ({"keep_simulated": False}, 0),
         ({"keep_simulated": True, "summary": mean_and_range}, 2),
         ({"keep_simulated": True, "summary": lambda data: data.mean()}, 1),
         ({"keep_simulated": False, "summary": mean_and_range}, 0),

@@ -166,7 +166,8 @@ def test_counted_work_is_the_hold_time() -> None:
 @pytest.mark.parametrize("function", [simulated_distance, or_infinity])
 def test_data_and_early_problems_agree_bit_for_bit(function) -> None:
     """Whatever the distance of a miss is."""
-    assert_same(sample(COMPILED), sample(aptmc.Abc.early(function.py_func, PRIOR)))
+    early = aptmc.Abc.early(function.py_func, PRIOR)
+    assert_same(sample(COMPILED), sample(early), slice(0, early.width))
 
 
 def test_keeping_the_simulations_changes_nothing_else() -> None:

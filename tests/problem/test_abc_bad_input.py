@@ -59,9 +59,8 @@ def test_what_is_no_prior_is_refused(prior) -> None:
         [1.0, math.nan],
         [1.0, math.inf],
         [1.0, None],
-        [[1.0], [1.0, 2.0]],
-        {"y": 1.0},
         [1j],
+        {},
     ],
     ids=repr,
 )
@@ -83,7 +82,6 @@ def complain(data):
         (lambda data: [], "got []"),
         (lambda data: None, "got None"),
         (lambda data: "mean", "got 'mean'"),
-        (lambda data: [[1.0], [1.0, 2.0]], "got [[1.0], [1.0, 2.0]]"),
         (complain, "summary raised ArithmeticError for the observed data: out of range"),
         (lambda: 0.0, "but yours takes ()"),
     ],

@@ -185,15 +185,17 @@ def test_plain_python_draws_the_same_bits(
     name: str, shapes: tuple[float, ...], plain: ModuleType
 ) -> None:
     families, parameters = tables(freeze(name, shapes, loc=0.1, scale=1.3))
-    ours, theirs, third, fourth = (np.random.default_rng(8) for _ in range(4))
-    one, other, another, usual = (np.empty(1) for _ in range(4))
+    ours, theirs, third, fourth, fifth = (np.random.default_rng(8) for _ in range(5))
+    one, other, another, usual, least = (np.empty(1) for _ in range(5))
+    least_that_knows = draws.draws_of(families)
     for _ in range(300):
         draws.draw_prior(ours, families, parameters, one)
         plain.draw_prior(theirs, families, parameters, other)
         draws.draw_prior.py_func(third, families, parameters, another)  # type: ignore[attr-defined]
         draws.draw_usual_prior(fourth, families, parameters, usual)
-        assert one[0] == other[0] == another[0] == usual[0]
-    assert ours.random() == theirs.random() == third.random() == fourth.random()
+        least_that_knows(fifth, families, parameters, least)
+        assert one[0] == other[0] == another[0] == usual[0] == least[0]
+    assert ours.random() == theirs.random() == third.random() == fourth.random() == fifth.random()
 
 
 @numba.njit

@@ -69,6 +69,15 @@ def test_one_line_says_it_all() -> None:
     )
 
 
+def test_how_far_down_a_run_came_is_said_first() -> None:
+    far = "tolerance 0.83, not the 0.5 that was asked for: the nearest 1.3 % of the prior's draws"
+    live = SAMPLING._replace(reached=far)
+    assert rendered(live, 120)[0].strip() == far
+    assert "".join(rendered(live, 60)[:2]).replace(" ", "") == far.replace(" ", "")
+    assert one_line(live).startswith(f"aptmc: {far}; 5 min 12 s of 10 min 00 s, 12,345 draws")
+    assert "tolerance" not in one_line(SAMPLING) + "".join(rendered(SAMPLING, 120))
+
+
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("live", [SAMPLING, WARMING_UP, NOTHING], ids=["some", "warm", "none"])
 def test_a_picture_keeps_to_its_width(live: LiveState, width: int) -> None:

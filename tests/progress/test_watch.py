@@ -13,6 +13,7 @@ from aptmc.sampling import announced, phases
 from aptmc.session.control import Control, FixedProcessors, RunningProcessors
 from tests.support import seen
 from tests.support.virtual_workforce import SetClock
+from tests.support.wide_prior import BY_HAND, sample
 
 CREW = FixedProcessors(0.0, np.zeros(1))
 
@@ -74,6 +75,19 @@ def test_a_watched_run_shows_its_rounds_and_then_its_draws(album: Album) -> None
     smallest = min(row.ess for row in run.summary().values())
     # The sketch is thinned once.
     assert last.effective == pytest.approx(smallest, rel=0.25)
+
+
+@pytest.mark.parametrize("way", ["by hand", "found"])
+def test_a_likelihood_free_run_shows_how_far_down_it_came(album: Album, way: str) -> None:
+    changes = BY_HAND if way == "by hand" else {"ladder": aptmc.Ladder.auto(coldest=0.2)}
+    run = sample(progress=True, **changes)
+    said = [live.reached for live in album.glances]
+    assert said[-1] == str(run.reached)
+    if way == "found":  # from the first round on
+        assert all(
+            live.reached for live in album.glances if live.round is not None and live.moves > 0
+        )
+    assert album.last_words == [f"the budget was spent; {run.reached}"]
 
 
 def test_to_be_watched_changes_nothing(album: Album) -> None:

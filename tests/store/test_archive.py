@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import aptmc
 from aptmc.exchange import Rule
+from aptmc.kernels import Students
 from aptmc.result.archive import KNOWN, from_json, to_json
 
 RULES = [
@@ -40,6 +41,9 @@ SETTINGS = [
     aptmc.OneHit(0.5),
     aptmc.OneHit({"x": 0.5}, cap=100),
     aptmc.Slice(1.0),
+    aptmc.EllipticalSlice("prior", steps=2),
+    aptmc.EllipticalSlice().at_first(np.ones(2), 3),
+    aptmc.EllipticalSlice(Students.one([0.0, 1.0], np.eye(2), degrees=5)),
     aptmc.Mixture(aptmc.RandomWalk(0.5), aptmc.Slice(3.0)),
     aptmc.Synchronous(moves=3),
     aptmc.Uncorrected(every=2.5),

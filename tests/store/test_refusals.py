@@ -57,10 +57,11 @@ def test_a_changed_problem_is_refused_with_what_differs(path, monkeypatch):
     def changed(theta, rng):
         return theta + 2.0 * rng.standard_normal(1)
 
-    def problem(simulate=simulated, observed=0.0):
+    def problem(simulate=simulated, observed=0.0, keep_simulated=False):
         return aptmc.Abc(
-            simulate, aptmc.Prior(x=_normal()), observed=[observed], distance=_distance
-        )
+            simulate, aptmc.Prior(x=_normal()), observed=[observed], distance=_distance,
+            keep_simulated=keep_simulated,
+        )  # fmt: skip
 
     settings = {
         "ladder": aptmc.Ladder.tolerances([0.5, 1.0, 2.0, np.inf]), "kernel": aptmc.OneHit(1.0),
@@ -76,6 +77,8 @@ def test_a_changed_problem_is_refused_with_what_differs(path, monkeypatch):
         aptmc.replay(path, problem(changed))
     with pytest.raises(aptmc.InputError, match="kind is 'Power', was 'Abc'"):
         aptmc.resume(path, PROBLEM, budget=1.0, on=settings["on"])
+    with pytest.raises(aptmc.InputError, match=r"had 3 without simulations \(keep_simulated=False"):
+        aptmc.resume(path, problem(keep_simulated=True), budget=1.0, on=settings["on"])
     before = aptmc.open(path).completions
     run = aptmc.resume(path, problem(changed), budget=20.0, on=settings["on"], force=True)
     assert run.completions > before

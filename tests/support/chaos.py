@@ -23,6 +23,7 @@ from aptmc.store import MemoryStore
 from tests.support.sessions import all_draws, same
 from tests.support.settings import given
 from tests.support.statistical import FALSE_ALARM
+from tests.support.stores import kept
 
 TOLERANCES = [0.5, 1.5, 4.0]
 LADDER = aptmc.Ladder.tolerances(TOLERANCES)
@@ -116,18 +117,20 @@ def draws_of(run):
     """Every chain's draws, as `all_draws` gives them."""
     return [
         np.column_stack([draws.state, draws.time, draws.exchanged, draws.accepted, draws.replica])
-        for rung in range(LADDER.rungs)
-        for draws in run.chains(rung)
+        for draws in kept(run)
     ]
 
 
 def replayed(run, events):
     """The draws of the same run, computed again here from the log of its events."""
     store = MemoryStore()
-    settings = given(PROBLEM, LADDER, KERNEL, SCHEDULE, pools=POOLS, processors=WORKERS, seed=SEED)
+    settings = given(
+        PROBLEM, LADDER, KERNEL, SCHEDULE,
+        pools=POOLS, processors=WORKERS, seed=SEED, settling=run.settings.settling,
+    )  # fmt: skip
     session = build_session(settings, store)
     session.tuning[:, STEPS] = run.steps_per_move
-    until = max(draws.time[-1] for rung in range(LADDER.rungs) for draws in run.chains(rung))
+    until = max(draws.time[-1] for draws in kept(run))
     replay(session, events, float(until))
     return all_draws(session, store)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import aptmc
-from aptmc.store import table
+from aptmc.store import Draws, table
 from tests.support import targets
 
 CHUNK_ROWS = 32
@@ -37,11 +39,15 @@ def rows(columns) -> list[bytes]:
     return [b"".join(part.tobytes() for part in row) for row in zip(*columns, strict=True)]
 
 
+def kept(run) -> list[Draws]:
+    """By chain: all draws that were kept, those from before the run was settled included."""
+    wanted = np.flatnonzero(run._record.wanted)
+    return run._store.chains(wanted.tolist(), run._machine.states.shape[1])
+
+
 def everything(run) -> list[list[bytes]]:
     """All draws of all rungs that were kept, and all events."""
-    rungs = run.settings.ladder.rungs if run._record.wanted.all() else 1
-    draws = [draws for rung in range(rungs) for draws in run.chains(rung)]
-    return [rows(table) for table in [*draws, run.events]]
+    return [rows(table) for table in [*kept(run), run.events]]
 
 
 def is_subset(part, whole) -> bool:

@@ -89,6 +89,7 @@ def live_state_of(run: Run) -> LiveState:
         workers=[],
         round=len(rounds) + 1 if is_warming_up else None,
         rounds=ROUNDS,
+        reached="" if run.reached is None else str(run.reached),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aptmc.result.run import Run
+    from aptmc.session.descent import Reached
 
 
 def run_as_json(result: Run) -> dict[str, object]:
@@ -19,6 +20,7 @@ def run_as_json(result: Run) -> dict[str, object]:
         "round_trips": result.round_trips,
         "seed": result.settings.seed,
         "levels": [str(level) for level in result.settings.ladder.levels],
+        "reached": None if result.reached is None else reached_as_json(result.reached),
         "posterior": {
             name: {column: known(value) for column, value in row.items()}
             for name, row in result.summary().to_dict().items()
@@ -27,6 +29,19 @@ def run_as_json(result: Run) -> dict[str, object]:
             {"problem": one.problem, "remedy": one.remedy, "serious": one.serious}
             for one in result.advice
         ],
+    }
+
+
+def reached_as_json(reached: Reached) -> dict[str, object]:
+    """How far down a likelihood-free run came."""
+    return {
+        "words": str(reached),
+        "tolerance": str(reached.level),
+        "asked": known(reached.asked),
+        "prior_share": reached.prior_share,
+        "simulations": reached.simulations,
+        "given_up": reached.given_up,
+        "by_rejection": reached.by_rejection,
     }
 
 

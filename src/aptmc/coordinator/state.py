@@ -46,6 +46,16 @@ RUN = np.dtype([
     ("unfinished", np.int64),  # chains that have moves left before the next barrier
     ("taken", np.int64),  # chains that went in flight so far
     ("deadline", np.float64),  # the next
+    ("settles_until", np.float64),  # until then chains start anew (`settling`), and none count
+    ("settling_moves", np.int64),  # that take half of that time
+    ("settling_since", np.float64),  # when half of these were made
+    ("settled", np.int64),  # so many were made
+    ("is_settled", np.int64),  # 1 when draws have begun to count
+], align=True)  # fmt: skip
+RUNG = np.dtype([
+    ("first", np.int64),  # of its rows of `starts`
+    ("count", np.int64),  # of them
+    ("given", np.int64),  # to chains, so far
 ], align=True)  # fmt: skip
 
 
@@ -59,6 +69,17 @@ class Functions(NamedTuple):
     log_weight: LogWeight
 
 
+class Settling(NamedTuple):
+    """How a run settles before it counts: see `settling`."""
+
+    sweeps: int = 0  # moves of each chain that it takes, about; 0: it counts at once
+    # By rung: states from which chains start anew; their own first states, if there are no others.
+    starts: list[FloatTable] | None = None
+
+
+SETTLED = Settling()
+
+
 class Coordinator(NamedTuple):
     """All that the coordinator knows. Arrays are changed in place."""
 
@@ -69,8 +90,10 @@ class Coordinator(NamedTuple):
     chains: Annotated[npt.NDArray[np.void], table_of(CHAIN)]
     pools: Annotated[npt.NDArray[np.void], table_of(POOL)]
     run: Annotated[npt.NDArray[np.void], table_of(RUN)]  # one row
+    rungs: Annotated[npt.NDArray[np.void], table_of(RUNG)]
     states: FloatTable  # of each replica
     queue: IntegerTable  # of each pool: a ring of chains
+    starts: FloatTable  # states from which chains start anew while the run settles
 
     # Columns, for whoever looks on from outside: plain Python reads and writes them.
 
@@ -160,6 +183,31 @@ class Coordinator(NamedTuple):
         return self.run["deadline"]
 
     @property
+    def settles_until(self) -> Floats:
+        """One number: when the run is settled, and draws begin to count."""
+        return self.run["settles_until"]
+
+    @property
+    def settling_since(self) -> Floats:
+        """One number: when a quarter of the moves were made that settle it."""
+        return self.run["settling_since"]
+
+    @property
+    def settled(self) -> Integers:
+        """One number: moves that were made to settle."""
+        return self.run["settled"]
+
+    @property
+    def is_settled(self) -> Integers:
+        """One number: 1 when draws have begun to count."""
+        return self.run["is_settled"]
+
+    @property
+    def given(self) -> Integers:
+        """Of each rung: how many states its chains were given to settle."""
+        return self.rungs["given"]
+
+    @property
     def in_flight(self) -> list[int]:
         """The chains in flight, those taken first first."""
         chains = np.flatnonzero(~self.waiting)
@@ -174,6 +222,7 @@ def coordinator(
     states: FloatTable,
     value_column: int,
     epoch: int = 0,
+    settling: Settling = SETTLED,
 ) -> Coordinator:
     """A coordinator with all chains waiting, in order, at the start of a run."""
     count = layout.rung.size
@@ -192,7 +241,18 @@ def coordinator(
         queue[pool, : movers.size] = movers
     pools["queued"] = pools["sweep"]
     run["unfinished"] = np.count_nonzero(layout.moves)
-    return Coordinator(plan, level, value_column, epoch, chains, pools, run, states, queue)
+    run["settles_until"] = math.inf if settling.sweeps > 0 else 0.0
+    run["is_settled"] = settling.sweeps == 0
+    run["settling_moves"] = settling.sweeps * run["unfinished"] // 2
+    rungs, starts = np.zeros(level.size, RUNG), settling.starts
+    rungs["count"] = np.bincount(layout.rung, minlength=level.size)
+    if starts is not None:
+        rungs["count"] = [len(rows) for rows in starts]
+    rungs["first"] = np.cumsum(rungs["count"]) - rungs["count"]
+    rows = states.copy() if starts is None else np.concatenate(starts)
+    return Coordinator(
+        plan, level, value_column, epoch, chains, pools, run, rungs, states, queue, rows
+    )
 
 
 def moves_done(machine: Coordinator) -> Floats:

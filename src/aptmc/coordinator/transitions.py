@@ -6,6 +6,7 @@ import math
 
 from aptmc.compiled import Floats, compiled, copy_numbers, inlined
 from aptmc.coordinator.exchange_round import ALL_POOLS, exchange_round
+from aptmc.coordinator.settling import begin_to_count, start_anew
 from aptmc.coordinator.state import Coordinator, Functions
 from aptmc.exchange.rule import ChoosePairs
 from aptmc.exchange.swap import LogWeight
@@ -140,6 +141,8 @@ def catch_up(
     while run["deadline"] <= time:
         if run["passed"] - first == MOST_DEADLINES or not has_room(record, most_draws(machine)):
             return False
+        if run["is_settled"] == 0 and run["deadline"] > run["settles_until"]:
+            begin_to_count(machine, record)
         exchange_rounds(
             machine, ALL_POOLS, run["passed"], plan.rounds, run["deadline"],
             record, streams, functions.choose_pairs, functions.log_weight,
@@ -183,9 +186,13 @@ def complete(
     run, plan = machine.run[0], machine.plan
     if run["deadline"] <= time and not catch_up(machine, time, record, streams, functions):
         return False
-    if not has_room(record, 1 + 2 * most_draws(machine)):
+    if not has_room(record, 2 + 2 * most_draws(machine)):
         return False
+    if run["is_settled"] == 0 and time > run["settles_until"]:
+        begin_to_count(machine, record)
     settle(machine, chain, outcome, info, time, record)
+    if time < run["settles_until"]:
+        start_anew(machine, chain, time, record)
     log_event(log, COMPLETED, chain, int(info[PROCESSOR]), time, began, ended)
     number = machine.chains[chain]["pool"]
     pool, moves = machine.pools[number], machine.chains[chain]["moves"]

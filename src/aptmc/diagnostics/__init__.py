@@ -13,7 +13,13 @@ from aptmc.diagnostics.convergence import (
     tail_effective_sample_size,
 )
 from aptmc.diagnostics.evidence import Estimate, Evidence, log_evidence
-from aptmc.diagnostics.summary import ParameterSummary, Summary, summarise
+from aptmc.diagnostics.regression import adjust, epanechnikov, from_real_line, to_real_line
+from aptmc.diagnostics.summary import (
+    ParameterSummary,
+    Summary,
+    summarise,
+    weighted_quantiles,
+)
 from aptmc.diagnostics.swaps import SwapRates, round_trips, swap_rates, utilisation
 
 __all__ = [
@@ -23,10 +29,13 @@ __all__ = [
     "ParameterSummary",
     "Summary",
     "SwapRates",
+    "adjust",
     "autocorrelation",
     "bulk_effective_sample_size",
     "effective_sample_size",
+    "epanechnikov",
     "estimate_autocorrelation_time",
+    "from_real_line",
     "integrated_autocorrelation_time",
     "log_evidence",
     "r_hat",
@@ -34,5 +43,7 @@ __all__ = [
     "summarise",
     "swap_rates",
     "tail_effective_sample_size",
+    "to_real_line",
     "utilisation",
+    "weighted_quantiles",
 ]

@@ -126,7 +126,7 @@ def estimate_autocorrelation_time(
     draws = sum(run.size for run in runs)
     # Noise and alternation can still bring the sum to zero. ArviZ's floor keeps it positive.
     value = max(float(partial[lags]), 1.0 / np.log10(max(draws, 10)))
-    reliable = bool(closed.any()) and draws / len(runs) >= RELIABLE_LENGTH * value
+    reliable = bool(closed.any() and draws / len(runs) >= RELIABLE_LENGTH * value)
     return AutocorrelationTime(value, lags, reliable)
 
 

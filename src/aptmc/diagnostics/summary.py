@@ -66,6 +66,8 @@ class Summary(Mapping[str, ParameterSummary]):
     unit: str = "s"
     notes: tuple[str, ...] = ()
     """What else is worth saying: printed under the table, one line each."""
+    above: tuple[str, ...] = ()
+    """What has to be read first: printed above the table, one line each."""
 
     def __getitem__(self, name: str) -> ParameterSummary:
         if name not in self.rows:
@@ -79,8 +81,8 @@ class Summary(Mapping[str, ParameterSummary]):
         return len(self.rows)
 
     def without_notes(self) -> Summary:
-        """The same table without what is said below it."""
-        return replace(self, notes=())
+        """The same table without what is said above and below it."""
+        return replace(self, notes=(), above=())
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Plain numbers: parameter name to quantity to value."""
@@ -92,7 +94,7 @@ class Summary(Mapping[str, ParameterSummary]):
         columns = [[name.ljust(width) for name in names]]
         columns += [_aligned(column) for column in zip(*self._cells(), strict=True)]
         lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
-        return "\n".join([*lines, *self._lines_below()])
+        return "\n".join([*self.above, *lines, *self._lines_below()])
 
     def _repr_html_(self) -> str:
         header, *body = self._cells()
@@ -101,9 +103,12 @@ class Summary(Mapping[str, ParameterSummary]):
             f"<tr><th>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
             for name, cells in zip(self.rows, body, strict=True)
         ]
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._lines_below())
+        above, notes = (
+            "".join(f"<p>{escape(note)}</p>" for note in part)
+            for part in (self.above, self._lines_below())
+        )
         return (
-            f"<table><thead><tr><th></th>{head}</tr></thead>"
+            f"{above}<table><thead><tr><th></th>{head}</tr></thead>"
             f"<tbody>{''.join(lines)}</tbody></table>{notes}"
         )
 
@@ -128,12 +133,21 @@ class Summary(Mapping[str, ParameterSummary]):
         return [*notes, *self.notes]
 
 
-def summarise(draws: Mapping[str, Series], elapsed: float, *, unit: str = "s") -> Summary:
+def summarise(
+    draws: Mapping[str, Series],
+    elapsed: float,
+    *,
+    unit: str = "s",
+    weights: Sequence[Floats] | None = None,
+) -> Summary:
     """Summarise the draws of each parameter, one series per chain on the coldest rung.
 
     Chains may differ in length; for ArviZ's diagnostics they are cut to the shortest. All chains
     have one target, so the autocorrelation is taken around their common mean: chains that disagree
     then show as a small effective sample size. `unit` names the unit of `elapsed`.
+
+    Draws may have `weights`, one array per chain: they count for mean, sd, quantiles, mcse and ess.
+    What ArviZ computes is that of the draws without them.
 
     >>> rng = np.random.default_rng(1)
     >>> summary = summarise({"x": [rng.normal(size=1000), rng.normal(size=990)]}, elapsed=2.0)
@@ -149,7 +163,12 @@ def summarise(draws: Mapping[str, Series], elapsed: float, *, unit: str = "s") -
     rows = {}
     for name, series in draws.items():
         try:
-            rows[name] = _summarise_parameter(as_runs(series), elapsed)
+            chains = as_runs(series)
+            if weights is None:
+                rows[name] = _summarise_parameter(chains, elapsed)
+            else:
+                shares = as_runs(list(weights))
+                rows[name] = _summarise_weighted(chains, shares, elapsed)
         except InputError as error:
             raise InputError(f"parameter {name!r}: {error}") from error
     return Summary(rows, elapsed, unit)
@@ -181,6 +200,55 @@ def _summarise_parameter(chains: list[Floats], elapsed: float) -> ParameterSumma
         chains=len(chains),
         reliable=reliable,
     )
+
+
+def _summarise_weighted(
+    chains: list[Floats], weights: list[Floats], elapsed: float
+) -> ParameterSummary:
+    plain = _summarise_parameter(chains, elapsed)
+    if not chains:
+        return plain
+    pooled, shares = np.concatenate(chains), np.concatenate(weights)
+    shares = shares / shares.mean()
+    mean = float((shares * pooled).mean())
+    sd = math.sqrt(float((shares * (pooled - mean) ** 2).mean()))
+    low, high = weighted_quantiles(pooled, shares, [0.05, 0.95])
+    # A mean with weights is a ratio of two means; its error is that of this series, whose mean is 0
+    # (the delta method).
+    scale = np.concatenate(weights).mean()
+    errors = [
+        weight / scale * (chain - mean) for chain, weight in zip(chains, weights, strict=True)
+    ]
+    iat, reliable, mcse = NAN, False, NAN
+    if max(chain.size for chain in chains) >= FEWEST_DRAWS:
+        iat, _, reliable = estimate_autocorrelation_time(errors, mean=0.0)
+        mcse = math.sqrt(float(np.mean(np.concatenate(errors) ** 2)) * iat / pooled.size)
+    ess = (sd / mcse) ** 2 if mcse > 0.0 else NAN
+    return replace(
+        plain,
+        mean=mean,
+        sd=sd,
+        q5=float(low),
+        q95=float(high),
+        mcse=mcse,
+        ess=ess,
+        ess_per_second=ess / elapsed if elapsed > 0 else NAN,
+        iat=iat,
+        reliable=reliable,
+    )
+
+
+def weighted_quantiles(values: Floats, weights: Floats, levels: Sequence[float]) -> Floats:
+    """The least values up to which the weights make at least these shares of their sum.
+
+    >>> weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0]), [0.5, 1.0])
+    array([1., 2.])
+    """
+    order = np.argsort(values)
+    shares = np.cumsum(weights[order])
+    places = np.searchsorted(shares, np.asarray(levels) * shares[-1] * (1.0 - 1e-12))
+    found: Floats = values[order][np.minimum(places, values.size - 1)]
+    return found
 
 
 def _mean_and_sd(values: Floats) -> tuple[float, float]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from aptmc.compiled import Generator, IntegerTable, compiled
 from aptmc.exchange.rule import Rule, Waiting
+from aptmc.exchange.sorting import stable_order
 
 
 @final
@@ -30,8 +31,7 @@ class Reassignment(Rule):
     ) -> int:
         """Pair each position with the one that holds the state that it takes."""
         positions = waiting.rung.shape[0]
-        # Equal distances stay in order, in compiled code and in plain Python alike.
-        by_distance = np.argsort(waiting.value, kind="mergesort")
+        by_distance = stable_order(waiting.value)
         holder = np.arange(positions)  # of each state: the position that holds it now
         held = np.arange(positions)  # of each position: the state that it holds now
         within = np.empty(positions, np.int64)  # states within the tolerance and not yet taken

@@ -87,6 +87,14 @@ class Kernel(ABC):
         """The same with what it has learnt as given by hand: it learns no more."""
         return self
 
+    def renewing(self) -> Kernel | None:
+        """The same with a fresh draw from the reference in each step, where its steps are learnt.
+
+        A warm-up asks for it where more than a tenth of such draws hit, so that nothing is better.
+        It must have the same `code`. None, the default: this kernel cannot.
+        """
+        return None
+
     # --- computing ----------------------------------------------------------------------------
 
     @property
@@ -143,9 +151,9 @@ def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
     def move(
         level: float, tuning: Floats, state: Floats, rng: Any, outcome: Floats, info: Floats
     ) -> None:
-        there = np.empty_like(state)
+        there = np.empty(state.size)
         copy_into(outcome, state)
-        info[:] = 0.0
+        info.fill(0.0)
         # Whoever has no state yet looks for one, which need not be exact.
         is_lost = math.isnan(state[0])
         for _ in range(int(tuning[STEPS])):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -23,12 +23,16 @@ from aptmc.problem.chain_state import STATUS, accepts
 
 # Measured: docs/lotka_volterra.md. Time spent in a long race is better spent on other proposals.
 DEFAULT_CAP = 1
+# Where one draw of the prior in ten hits, one race of so many is lost in 40,000.
+FRESH_CAP = 100
 # Of the variance of those who search for first states: as large as that of their steps.
 SEARCH_SPREAD = 1.0
 SEARCH_RIDGE, TINY = 1e-6, 1e-300
 
 # Places in the tuning after the number of steps, before the bounds and the factor.
-CAP, IS_TRUNCATED, BOUNDS = 1, 2, 3
+CAP, PROPOSALS, BOUNDS = 1, 2, 3
+# Proposals are a normal around the present parameters, the same truncated, or draws of the prior.
+NORMAL, TRUNCATED, FRESH = 0.0, 1.0, 2.0
 
 
 @final
@@ -45,7 +49,9 @@ class OneHit(Proposing):
 
     :param scale: standard deviation of the proposals: a number; a mapping from names to numbers; or
         a sequence with one entry per rung, each a number or one number per parameter; or "auto": a
-        covariance for each rung is found in the warm-up
+        covariance for each rung is found in the warm-up. An infinite one, `math.inf`, has no
+        centre: each round of the race is a fresh draw from the prior, without a rival, as in
+        rejection sampling. Best where many of them hit, which "auto" finds, too
     :param covariance: covariance matrix of the proposals, in place of `scale`
     :param cap: the most rounds of a race, for all rungs or for each
     :param truncate: propose from a normal truncated to the prior's support (True) or to bounds
@@ -70,9 +76,12 @@ class OneHit(Proposing):
         for cap in self.cap if isinstance(self.cap, Sequence) else [self.cap]:
             if cap is not None:
                 whole_number("cap", cap)
-        if self.truncate is not False and (self.covariance is not None or self.learns):
+        if self.truncate is not False and (
+            self.covariance is not None or self.learns or self._is_fresh
+        ):
             raise InputError(
-                "truncate works with scale only, not with covariance or what is learnt: give scales"
+                "truncate works with scale only, a finite one, not with covariance or what is "
+                "learnt: give scales"
             )
 
     @override
@@ -91,8 +100,11 @@ class OneHit(Proposing):
         if len(caps) != rungs:
             raise InputError(f"cap must have one entry for each of {rungs} rungs, got {self.cap!r}")
         lower, upper = bounds(self.truncate, problem)
-        common = [self.steps, math.nan, self.truncate is not False, *lower, *upper]
-        table = self._table(problem, ladder, common)
+        proposals = NORMAL if self.truncate is False else TRUNCATED
+        common = [self.steps, math.nan, FRESH if self._is_fresh else proposals, *lower, *upper]
+        # What is fresh has no factor; one of the same size keeps its place.
+        scaled = replace(self, scale=1.0) if self._is_fresh else self
+        table = scaled._table(problem, ladder, common)
         table[:, CAP] = [math.inf if cap is None else cap for cap in caps]
         return table
 
@@ -109,17 +121,28 @@ class OneHit(Proposing):
         row: Floats = searching.tuning(problem, Ladder((math.inf,), kind="tolerances"))[0]
         return row
 
+    @property
+    def _is_fresh(self) -> bool:
+        return isinstance(self.scale, float) and self.scale == math.inf
+
+    @override
+    def renewing(self) -> OneHit | None:
+        """With "auto", an infinite scale, and nearly as many rounds as it takes to hit."""
+        return replace(self, scale=math.inf, cap=FRESH_CAP) if self.learns else None
+
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:
         """Propose parameters, let the prior refuse them, then race them against the present ones.
 
         If a simulation of the proposal is the first within the tolerance, the chain goes there. If
         one of the present parameters is, they stay, with that simulation in place of their old one.
-        If neither is after `cap` rounds, everything stays as it was.
+        If neither is after `cap` rounds, everything stays as it was. Fresh draws from the prior
+        have no rival: how likely one of them hits does not depend on where the chain is.
         """
         _need_simulator(parts.problem)
         dimension, log_prior = parts.dimension, parts.log_prior
         log_prior_at, simulate, copy_into = parts.log_prior_at, parts.simulate, parts.copy_into
+        draw = parts.draw
         propose = parts.target.library(propose_normal)
         between_bounds = parts.target.library(propose_truncated)
         factor = BOUNDS + 2 * dimension
@@ -129,7 +152,18 @@ class OneHit(Proposing):
         ) -> bool:
             cap = tuning[CAP]
             log_ratio = 0.0  # of the proposal densities, back over forth
-            if tuning[IS_TRUNCATED] != 0.0:
+            rounds = 0
+            if tuning[PROPOSALS] == FRESH:
+                while rounds < cap:
+                    rounds += 1
+                    draw(rng, there)
+                    there[log_prior] = log_prior_at(there[:dimension])
+                    if simulate(there, rng, level, info):
+                        return True
+                    if info[STATUS] != 0.0:
+                        return False
+                return False
+            if tuning[PROPOSALS] == TRUNCATED:
                 log_ratio = between_bounds(rng, dimension, tuning, BOUNDS, here, there)
                 if log_ratio == -math.inf:
                     return False
@@ -144,7 +178,6 @@ class OneHit(Proposing):
                 # Nothing depends on the rival's simulation.
                 return simulate(there, rng, level, info)
             rival = here.copy()
-            rounds = 0
             while rounds < cap:
                 rounds += 1
                 if simulate(there, rng, level, info):

@@ -76,6 +76,11 @@ class Parts:
         return self._once("reference", self._reference)[0]  # type: ignore[no-any-return]
 
     @property
+    def draw(self) -> Callable[[Any, Floats], None]:
+        """draw(rng, row): new parameters from the reference, into the beginning of a row."""
+        return self._once("reference", self._reference)[1]  # type: ignore[no-any-return]
+
+    @property
     def evaluate(self) -> Callable[[Floats, Floats], None]:
         """evaluate(row, info): fill in value and log prior of the parameters in a row.
 

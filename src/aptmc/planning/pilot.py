@@ -77,7 +77,7 @@ def pilot_of(run: Run) -> Pilot:
                 f"rung {rung} of the pilot has {times.size} moves with hold times, and a plan "
                 f"needs at least {FEWEST_MOVES}: run the pilot for longer"
             )
-    seconds = max(run.elapsed - settings.warmup, 0.0)
+    seconds = max(run.elapsed - run.counted_from, 0.0)
     chains = run.rung_of_chain.size
     cost, exchange_cost = _costs(run)
     ahead = max(round(len(run.in_flight) / settings.on.processors) - 1, 0)
@@ -115,7 +115,7 @@ def _hold_times(run: Run) -> list[Floats]:
     if completions.chain.size > 0:
         rung = run.rung_of_chain[completions.chain]
         times = completions.ended - completions.began
-        counts = np.isfinite(times) & (completions.time > run.settings.warmup)
+        counts = np.isfinite(times) & (completions.time > run.counted_from)
         return [times[counts & (rung == level)] for level in range(rungs)]
     if run.keeps_all:
         return [

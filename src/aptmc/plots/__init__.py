@@ -4,6 +4,7 @@
 >>> aptmc.plots.timeline(run).savefig("timeline.png")  # doctest: +SKIP
 """
 
+from aptmc.plots.adjusted import adjusted_marginals
 from aptmc.plots.mixing import autocorrelation
 from aptmc.plots.posterior import marginals, pairs
 from aptmc.plots.rungs import index_process, levels, swap_rates
@@ -11,6 +12,7 @@ from aptmc.plots.style import figure
 from aptmc.plots.timelines import hold_times, timeline, utilisation
 
 __all__ = [
+    "adjusted_marginals",
     "autocorrelation",
     "figure",
     "hold_times",

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, final
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
-from aptmc.checks import numbers, whole_number
+from aptmc.checks import whole_number
 from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import Problem, check_function
-from aptmc.problem.chain_state import value_column
+from aptmc.problem.chain_state import state_width, value_column
+from aptmc.problem.data.compared import compared
+from aptmc.problem.data.named_simulator import NamedSimulator
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.simulator import (
     PlainSimulator,
@@ -27,19 +28,24 @@ from aptmc.problem.weights import tolerance_log_weight
 from aptmc.targets import INTERPRETED, Target, target_of
 
 START_SIMULATIONS = 1_000_000
+KEPT_BY_DEFAULT = 50  # numbers of a simulation, at most
 
 
 @final
 class Abc(Problem):
     """A posterior without a likelihood: parameters whose simulations come close to the data.
 
-    :param simulate: simulate(theta, rng) gives an array that looks like the data; theta is an array
-        in the prior's order, rng a numpy generator
+    :param simulate: simulate(theta, rng) gives what looks like the data; theta is an array in the
+        prior's order, rng a numpy generator
     :param prior: the prior, with the parameters' names
-    :param observed: the data
-    :param distance: distance(simulated, observed) gives a number; see `aptmc.distance`
+    :param observed: the data: an array, or a dictionary, list, table or series of them (of pandas
+        or xarray), which simulations then resemble. A simulator of data with names is tried once
+        before anything is sampled
+    :param distance: distance(simulated, observed) gives a number; see `aptmc.distance`. For data
+        with names, a dictionary may give one for each part; their sum counts
     :param summary: summary(data) is applied to simulations and data before they are compared
-    :param keep_simulated: keep the simulated data (or their summary) of each state
+    :param keep_simulated: keep the simulated data (or their summary) of each state, which
+        `run.adjusted()` needs; "auto": if they are at most 50 numbers
     :param on_error: "raise" stops the run with an error that names parameters, rung and key when a
         simulation raises or gives NaN, a negative distance or data of the wrong length; "reject"
         counts it as a miss, and `run.failures` says how many there were
@@ -66,33 +72,35 @@ class Abc(Problem):
         self,
         simulate: Callable[..., Any],
         prior: Prior,
-        observed: npt.ArrayLike,
-        distance: Callable[..., Any],
+        observed: Any,
+        distance: Callable[..., Any] | Mapping[str, Any],
         *,
         summary: Callable[..., Any] | None = None,
-        keep_simulated: bool = False,
+        keep_simulated: bool | Literal["auto"] = "auto",
         on_error: Literal["raise", "reject"] = "raise",
         start_simulations: int = START_SIMULATIONS,
     ) -> None:
         check_function(simulate, "simulate", "theta, rng")
-        check_function(distance, "distance", "simulated, observed")
         if summary is not None:
             check_function(summary, "summary", "data")
-        data = numbers(observed)
-        if data is None or data.size == 0:
-            raise InputError(f"observed must be an array of finite numbers, got {observed!r}")
-        target = np.atleast_1d(data if summary is None else _summarised(summary, data))
-        simulator = PlainSimulator(simulate, target, distance, summary)
-        functions = [simulate, distance] if summary is None else [simulate, distance, summary]
+        _check_prior_and_failures(prior, on_error)
+        simulator, target, notes = compared(
+            simulate, prior, observed, distance, summary, rejects_failures=on_error == "reject"
+        )
+        assert simulator.target is not None
+        self.notes = tuple(notes)
         self._set_up(
             simulator,
             prior,
             "simulate",
-            functions,
-            kept_numbers=target.size if keep_simulated else 0,
+            target,
+            kept_numbers=_kept_numbers(keep_simulated, simulator.target.size),
             on_error=on_error,
             start_simulations=start_simulations,
         )
+
+    def __repr__(self) -> str:
+        return "\n  ".join([f"<aptmc.Abc of {', '.join(self.labels)}>", *self.notes])
 
     @classmethod
     def early(
@@ -124,7 +132,7 @@ class Abc(Problem):
             simulator,
             prior,
             "simulated_distance",
-            [simulated_distance],
+            target_of(simulated_distance),
             kept_numbers=0,
             on_error=on_error,
             start_simulations=start_simulations,
@@ -133,19 +141,16 @@ class Abc(Problem):
 
     def _set_up(
         self,
-        simulator: PlainSimulator,
+        simulator: PlainSimulator | NamedSimulator,
         prior: Prior,
         function_name: str,
-        functions: list[Callable[..., Any]],
+        target: Target,
         *,
         kept_numbers: int,
         on_error: str,
         start_simulations: int,
     ) -> None:
-        if not isinstance(prior, Prior):
-            raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
-        if on_error not in ("raise", "reject"):
-            raise InputError(f'on_error must be "raise" or "reject", got {on_error!r}')
+        _check_prior_and_failures(prior, on_error)
         self.prior = prior
         self.simulator = simulator
         self.can_stop_early = simulator.distance is None
@@ -154,7 +159,7 @@ class Abc(Problem):
         super().__init__(
             prior.variables,
             function_name,
-            target=target_of(*functions) if prior.is_compiled else INTERPRETED,
+            target=target if prior.is_compiled else INTERPRETED,
             kept_numbers=kept_numbers,
         )
 
@@ -163,6 +168,12 @@ class Abc(Problem):
     def reference(self) -> Prior:
         """The prior, which is the target at an infinite tolerance."""
         return self.prior
+
+    @property
+    @override
+    def kept_data(self) -> Floats | None:
+        """The data, or their summary, one number after the other; None if none are kept."""
+        return self.simulator.target if self.width > state_width(self.dimension) else None
 
     @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
@@ -178,7 +189,7 @@ class Abc(Problem):
         """A function like `aptmc.problem.simulator.simulation_model`."""
         simulate = self.of_coordinates(self.simulator.simulate, target)
         simulator = replace(self.simulator, simulate=simulate)
-        if target.is_compiled:
+        if target.is_compiled and isinstance(simulator, PlainSimulator):
             body = compiled_simulation(simulator, self.dimension, self.rejects_failures)
             try:
                 return target.like(simulation_model, body)
@@ -188,6 +199,8 @@ class Abc(Problem):
                     "together: check what each takes and returns, or leave out @njit to have them "
                     f"called from Python. numba says: {compiler_words(error)}"
                 ) from error
+
+        simulator.make_ready()
 
         def simulate_into(row: Floats, rng: np.random.Generator, tolerance: float) -> float:
             try:
@@ -211,15 +224,19 @@ class Abc(Problem):
             )
 
 
-def _summarised(summary: Callable[..., Any], data: npt.NDArray[np.float64]) -> Floats:
-    """The summary of the data, which is all that simulations are compared with."""
-    try:
-        value = summary(data)
-    except Exception as error:
+def _check_prior_and_failures(prior: object, on_error: object) -> None:
+    if not isinstance(prior, Prior):
+        raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
+    if on_error not in ("raise", "reject"):
+        raise InputError(f'on_error must be "raise" or "reject", got {on_error!r}')
+
+
+def _kept_numbers(keep_simulated: object, size: int) -> int:
+    if isinstance(keep_simulated, bool):
+        return size if keep_simulated else 0
+    if not isinstance(keep_simulated, str) or keep_simulated != "auto":
         raise InputError(
-            f"summary raised {type(error).__name__} for the observed data: {error}"
-        ) from error
-    target = numbers(value)
-    if target is None or target.size == 0:
-        raise InputError(f"summary must give finite numbers for the observed data, got {value!r}")
-    return target
+            f'keep_simulated must be True, False or "auto", got {keep_simulated!r}: "auto" keeps '
+            f"simulations of at most {KEPT_BY_DEFAULT} numbers"
+        )
+    return size if size <= KEPT_BY_DEFAULT else 0

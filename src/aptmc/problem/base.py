@@ -40,6 +40,7 @@ class Problem(ABC):
     start_simulations = 0  # how many that search may take
     can_stop_early = False  # whether a simulation is told the tolerance that it must not exceed
     reference_level: float | None = None  # at which a rung is nothing but the reference
+    notes: tuple[str, ...] = ()  # what users should know about how it was made from what they gave
 
     def __init__(
         self,
@@ -98,6 +99,11 @@ class Problem(ABC):
     @abstractmethod
     def reference(self) -> Reference | None:
         """The distribution at the far end of the ladder that one can draw from, if there is any."""
+
+    @property
+    def kept_data(self) -> Floats | None:
+        """The data that the simulation in each state is compared with, if it is kept there."""
+        return None
 
     @final
     def constrain(self, theta: npt.ArrayLike) -> npt.NDArray[np.float64]:

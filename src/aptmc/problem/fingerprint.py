@@ -22,9 +22,10 @@ from typing import Any, final
 import numpy as np
 
 from aptmc.compiled import is_compiled, source_of
+from aptmc.problem.data.containers import content_of
 
 # What a problem has beside what defines it.
-INCIDENTAL = {"compiled_moves", "target", "parametrisation"}
+INCIDENTAL = {"compiled_moves", "notes", "target", "parametrisation"}
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 # Another way of counting gives other checksums for the same problem.
 VERSION = 2
@@ -127,6 +128,9 @@ def _parts(value: Any) -> list[Any] | None:
         return [getattr(value, "__module__", None), value.__name__]
     if isinstance(value, type):
         return _parts_of_class(value)
+    content = content_of(value)
+    if content is not None:
+        return content
     if isinstance(value, Mapping):
         return [part for item in value.items() for part in item]
     if isinstance(value, list | tuple):

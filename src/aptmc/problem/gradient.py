@@ -42,7 +42,8 @@ def gradient_function(
             found = np.asarray(gradient(theta.copy()), np.float64).ravel()
             if found.size != dimension:
                 raise InputError(_WRONG_LENGTH)
-            into[:] = found
+            for place in range(dimension):
+                into[place] = found[place]
 
         return target.like(gradient_model, write)
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 from numba.core.errors import NumbaError
 
-from aptmc.compiled import Floats, Generator, compiler_words
+from aptmc.compiled import Floats, Generator, compiler_words, is_compiled
 from aptmc.problem.chain_state import state_width, value_column
 
 
@@ -38,10 +40,20 @@ class PlainSimulator:
     summary: Callable[..., Any] | None
     counts_work: bool = False
 
+    @property
+    def target(self) -> Floats | None:
+        """All numbers that simulations are compared with, if any are."""
+        return None if self.observed is None else self.observed.ravel()
+
     @classmethod
     def early(cls, simulated_distance: Callable[..., Any], *, counts_work: bool) -> PlainSimulator:
         """A simulator that gives its own distance."""
         return cls(simulated_distance, None, None, None, counts_work)
+
+    def make_ready(self) -> None:
+        """Compile what is compiled."""
+        if self.observed is not None:
+            compile_for(self.distance, self.observed, self.observed)
 
     def simulate_into(
         self, row: Floats, rng: np.random.Generator, tolerance: float, dimension: int
@@ -53,11 +65,11 @@ class PlainSimulator:
             result = call_checked("simulated_distance", self.simulate, theta, rng, tolerance)
             if self.counts_work:
                 result, work = _distance_and_work(result)
-            row[value_column(dimension)] = _number("simulated_distance", result)
+            row[value_column(dimension)] = number_from("simulated_distance", result)
             return work
-        simulated = _floats("simulate", call_checked("simulate", self.simulate, theta, rng))
+        simulated = floats_from("simulate", call_checked("simulate", self.simulate, theta, rng))
         if self.summary is not None:
-            simulated = _floats("summary", call_checked("summary", self.summary, simulated))
+            simulated = floats_from("summary", call_checked("summary", self.summary, simulated))
         simulated = np.atleast_1d(simulated)
         assert self.observed is not None
         if simulated.shape != self.observed.shape:
@@ -69,7 +81,7 @@ class PlainSimulator:
             row[kept:] = simulated.ravel()
         # A copy of the data, so that a function which changes its argument does no harm.
         away = call_checked("distance", self.distance, simulated, self.observed.copy())
-        row[value_column(dimension)] = _number("distance", away)
+        row[value_column(dimension)] = number_from("distance", away)
         return work
 
 
@@ -107,7 +119,10 @@ def compiled_simulation(
                 row[value] = np.nan
                 return 1.0
             if row.size > kept:
-                row[kept:] = simulated.ravel()
+                # As `row[kept:] = ...`, which would bring along what numba has to say of shapes.
+                numbers = simulated.ravel()
+                for place in range(numbers.size):
+                    row[kept + place] = numbers[place]
             row[value] = distance(simulated, observed)
             return 1.0
 
@@ -135,6 +150,16 @@ def _as_it_is() -> Callable[..., Any]:
     return njit(lambda data: data)  # type: ignore[no-any-return]
 
 
+def compile_for(function: Any, *examples: Any) -> None:
+    """Compile a compiled function for such arguments now, and not when it is first called.
+
+    Workers are copies of a process that has done so; each on its own would take seconds for it.
+    """
+    if is_compiled(function):
+        with suppress(Exception):  # what cannot be compiled is reported by whoever calls it
+            function.compile(tuple(numba.typeof(example) for example in examples))
+
+
 def call_checked(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function of the user's, and say which it was if it raises."""
     try:
@@ -151,18 +176,20 @@ def call_checked(name: str, function: Callable[..., Any], *arguments: Any) -> An
 def _array(value: Any) -> npt.NDArray[Any]:
     try:
         return np.asarray(value)
-    except ValueError:  # ragged
+    except (TypeError, ValueError):  # ragged, or of many arrays
         return np.empty(0, dtype=object)
 
 
-def _floats(name: str, value: Any) -> npt.NDArray[np.float64]:
+def floats_from(name: str, value: Any) -> npt.NDArray[np.float64]:
+    """What a function of the user's returned, as an array of numbers."""
     array = _array(value)
     if array.dtype.kind not in "iufb":
         raise SimulationFailed(f"{name} returned {value!r}, must be an array of numbers,")
     return array.astype(np.float64, copy=False)
 
 
-def _number(name: str, value: Any) -> float:
+def number_from(name: str, value: Any) -> float:
+    """What a function of the user's returned, as a number."""
     number = _array(value)
     if number.ndim != 0 or number.dtype.kind not in "iufb":
         raise SimulationFailed(f"{name} returned {value!r}, must be a single number,")
@@ -172,7 +199,7 @@ def _number(name: str, value: Any) -> float:
 def _distance_and_work(value: Any) -> tuple[Any, float]:
     try:
         distance, work = value
-        work = _number("simulated_distance", work)
+        work = number_from("simulated_distance", work)
     except (TypeError, ValueError, SimulationFailed):
         work = math.nan
     if not 0.0 <= work < math.inf:

@@ -32,6 +32,7 @@ class LiveState(NamedTuple):
     rounds: int
     silence: float = 0.0  # seconds since there was news of the run, if it is seen from outside
     doing: str = ""  # on the way to the first draws: what happens now, in words
+    reached: str = ""  # how far down a likelihood-free run came, in words
 
     @property
     def share(self) -> float:
@@ -53,12 +54,13 @@ class Sketch:
         self._kept: dict[int, int] = dict.fromkeys(wanted, 0)
         self._seen: dict[int, int] = dict.fromkeys(wanted, 0)
 
-    def listen(self, record: Record) -> None:
-        """Take in what is new in a record since one last listened."""
+    def listen(self, record: Record, after: float = -math.inf) -> None:
+        """Take in what is new in a record since one last listened, and was drawn after a time."""
         first_row, rows = self._heard, int(record.filled[0])
         self._heard = rows
         for chain in self._wanted:
-            mine = first_row + np.flatnonzero(record.chain[first_row:rows] == chain)
+            new = record.draws[first_row:rows]
+            mine = first_row + np.flatnonzero((new["chain"] == chain) & ~(new["time"] <= after))
             if mine.size == 0:
                 continue
             self.draws += mine.size

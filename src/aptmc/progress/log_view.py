@@ -50,7 +50,8 @@ class LogView(View):
 
 def one_line(live: LiveState) -> str:
     """What a log says of a run at one moment."""
-    phase = "" if live.round is None else f"warm-up {live.round}/{live.rounds}, "
+    far = f"{live.reached}; " if live.reached else ""
+    phase = far + ("" if live.round is None else f"warm-up {live.round}/{live.rounds}, ")
     parts = [
         f"aptmc: {phase}{duration_text(live.elapsed, live.unit)} of "
         f"{duration_text(live.budget, live.unit)}",

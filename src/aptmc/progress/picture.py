@@ -32,7 +32,8 @@ def picture(live: LiveState) -> RenderableType:
     times = f"{duration_text(live.elapsed, live.unit)} / "
     times += duration_text(live.budget, live.unit)
     head.add_row(ProgressBar(total=1.0, completed=live.share), times)
-    lines: list[RenderableType] = [head, Text(_numbers(live), no_wrap=True, overflow="ellipsis")]
+    lines: list[RenderableType] = [Text(live.reached)] if live.reached else []
+    lines += [head, Text(_numbers(live), no_wrap=True, overflow="ellipsis")]
     if len(live.levels) > 1:
         lines.append(Text(ladder_text(live), no_wrap=True, overflow="ellipsis"))
     if live.workers:

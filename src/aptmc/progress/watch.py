@@ -52,12 +52,17 @@ class Watch:
         keep = session.store
 
         def overheard(record: Record, log: EventLog) -> None:
-            sketch.listen(record)
+            sketch.listen(record, self._counted_from())
             sketch.turn_the_page()
             keep(record, log)
 
         self._session = replace(session, store=overheard)
         return self._session
+
+    def _counted_from(self) -> float:
+        """When the session is settled; long ago, if it does not have to be."""
+        settled = 0.0 if self._session is None else float(self._session.machine.settles_until[0])
+        return settled or -math.inf
 
     def begin(self) -> None:
         """Show that something is going on, and listen to what that is."""
@@ -93,7 +98,7 @@ class Watch:
         """Have the view show the run as it is now."""
         # To empty the record would have the store write, which can take longer than a look.
         if self._session is not None and self._sketch is not None:
-            self._sketch.listen(self._session.record)
+            self._sketch.listen(self._session.record, self._counted_from())
         self.view.show(self.live(processors))
 
     def live(self, processors: RunningProcessors) -> LiveState:
@@ -106,6 +111,7 @@ class Watch:
             "workers": processors.workers(),
             "utilisation": _utilisation(usage),
             "doing": self._start_up.words,
+            "reached": self._reached(),
         }
         if session is None or tuner is not None:
             rounds = [] if tuner is None else tuner.rounds
@@ -134,6 +140,13 @@ class Watch:
             rounds=0,
             **common,  # type: ignore[arg-type]
         )
+
+    def _reached(self) -> str:
+        if self._tuner is not None:
+            reached = self._tuner.reached
+        else:
+            reached = None if self._session is None else self._session.progress.reached
+        return "" if reached is None else str(reached)
 
     def _elapsed(self, usage: Usage) -> float:
         if self._unit == "s":

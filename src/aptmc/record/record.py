@@ -35,6 +35,7 @@ DRAW = row_of(DRAW_COLUMNS)
 CHAIN = np.dtype([
     ("wanted", np.bool_),  # are its draws kept?
     ("seen", np.int64),  # draws so far, kept or not
+    ("before", np.int64),  # how many of them came before the run was settled, once it is
 ], align=True)  # fmt: skip
 REPLICA = np.dtype([
     ("last_end", np.int64),  # the end of the ladder that it visited last
@@ -77,6 +78,11 @@ class Record(NamedTuple):
     def seen(self) -> Integers:
         """By chain: draws so far, kept or not."""
         return self.by_chain["seen"]
+
+    @property
+    def before(self) -> Integers:
+        """By chain: draws from before the run was settled, kept or not; 0 if it is not."""
+        return self.by_chain["before"]
 
     @property
     def attempts(self) -> IntegerTable:
@@ -163,6 +169,13 @@ def note_arrival(record: Record, replica: int, rung: int) -> None:
         journey["last_end"] = COLDEST
     elif hottest > 0 and rung == hottest and journey["last_end"] == COLDEST:
         journey["last_end"] = HOTTEST
+
+
+@inlined
+def begin_journey(record: Record, replica: int, rung: int) -> None:
+    """A replica has a state that it did not have from its last journey."""
+    is_cold = rung == 0 and record.totals.shape[0] > 1
+    record.by_replica[replica]["last_end"] = COLDEST if is_cold else 0
 
 
 @inlined

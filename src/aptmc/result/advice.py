@@ -16,6 +16,9 @@ from aptmc.diagnostics import Summary
 from aptmc.errors import StopReason
 from aptmc.result.no_draws import no_draws
 from aptmc.result.one_advice import Advice
+from aptmc.result.prior_sketch import known_sketches, like_the_prior
+from aptmc.result.tolerance_advice import about_tolerance
+from aptmc.session.descent import Reached
 from aptmc.session.start_up import Spent
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ DISAGREEMENT, STRONG_DISAGREEMENT = 1.05, 1.2  # of chains, by r-hat
 BUSY = 0.8
 MANY_FAILURES = 0.1  # of all simulations
 LONG_START = 1 / 3  # of the budget
+FEW_SWEEPS = 16
 
 
 class VitalSigns(NamedTuple):
@@ -47,15 +51,36 @@ class VitalSigns(NamedTuple):
     failures: int
     started_late: float  # the share of the budget in which no moves counted
     last_rungs: int | None  # in the last round of the warm-up, if it looked for a ladder
+    sweeps: float = math.inf  # moves in all for each chain, if they are of different lengths
     stopped: StopReason = StopReason.BUDGET_SPENT
     start_up: tuple[Spent, ...] = ()  # what came before the first moves
+    reached: Reached | None = None  # how far down a likelihood-free run came
+    parameters: int = 0
+    alike: tuple[str, ...] = ()  # parameters whose draws cannot be told from the prior's
+
+    @property
+    def wanted_draws(self) -> float:
+        """How many effective draws are enough: as many as the run was asked for."""
+        asked = None if self.reached is None else self.reached.effective_draws
+        return USEFUL_DRAWS if asked is None else asked
+
+    @property
+    def is_tolerance_chosen(self) -> bool:
+        """Whether the tolerance is the run's own, or one that could hardly be wider."""
+        return self.reached is not None and (self.reached.is_chosen or self.reached.is_wide)
 
 
 def advise(signs: VitalSigns) -> list[Advice]:
     """All that is worth saying, serious things first."""
     if signs.draws == 0:  # there is nothing to judge but why
         return [no_draws(signs.stopped, signs.start_up)]
-    found = [*_about_swaps(signs), *_about_draws(signs), *_about_warmup(signs), *_about_time(signs)]
+    found = [
+        *about_tolerance(signs.reached, signs.alike, signs.parameters),
+        *_about_swaps(signs),
+        *_about_draws(signs),
+        *_about_warmup(signs),
+        *_about_time(signs),
+    ]
     return sorted(found, key=lambda advice: not advice.serious)
 
 
@@ -83,7 +108,9 @@ def _about_swaps(signs: VitalSigns) -> Iterator[Advice]:
     if usual.size > 0 and rates.size > 1:
         yield Advice(
             f"{_pairs(usual)} nearly always swap ({_percent(rates[usual].max())} of the time)",
-            "Use fewer rungs: these cost time and add little",
+            "Use fewer rungs: these cost time and add little"
+            if signs.last_rungs is None
+            else "Use a longer budget, of which the warm-up has its share",
             serious=False,
         )
     # Where no swaps succeed there are no round trips, which need no second remedy.
@@ -104,18 +131,20 @@ def _about_draws(signs: VitalSigns) -> Iterator[Advice]:
             serious=signs.r_hat > STRONG_DISAGREEMENT,
         )
     effective = min(signs.effective_draws, signs.distinct)
-    if effective >= USEFUL_DRAWS:
+    wanted = signs.wanted_draws
+    if effective >= wanted:
         return
-    serious = not effective >= FEW_DRAWS  # so that NaN, for draws too few to tell, is serious
+    # So that NaN, for draws too few to tell, is serious.
+    serious = not effective >= wanted * FEW_DRAWS / USEFUL_DRAWS
     size = "unknown" if math.isnan(effective) else f"{effective:.0f}"
     worth = f"{signs.draws} draws have an effective size of {size}"
-    if signs.kind == "tolerances":
+    if signs.kind == "tolerances" and not signs.is_tolerance_chosen:
         yield Advice(
             f"the tolerance {signs.levels[0]:.3g} is too tight for this budget: {worth}",
             _larger_tolerance(signs, effective),
             serious,
         )
-    elif signs.distinct < FEW_DRAWS:
+    elif signs.kind == "powers" and signs.distinct < FEW_DRAWS:
         yield Advice(
             f"the coldest rung hardly moves: {signs.draws} draws hold {signs.distinct} different "
             "states",
@@ -123,9 +152,10 @@ def _about_draws(signs: VitalSigns) -> Iterator[Advice]:
             serious=True,
         )
     else:
-        times = USEFUL_DRAWS / effective
+        times = wanted / effective
+        need = "were asked for" if wanted != USEFUL_DRAWS else "good means and intervals need"
         yield Advice(
-            f"{worth}, less than the {USEFUL_DRAWS} that good means and intervals need",
+            f"{worth}, less than the {wanted:.0f} that {need}",
             f"Use a budget {times:.0f} times as long" if times >= 2 else "Use a longer budget",
             serious,
         )
@@ -171,6 +201,14 @@ def _about_time(signs: VitalSigns) -> Iterator[Advice]:
             "Use a longer budget, or on=aptmc.InProcess() for a short run",
             serious=False,
         )
+    if signs.sweeps < FEW_SWEEPS:
+        yield Advice(
+            f"each chain has made only {signs.sweeps:.1f} moves in all, the first of them to "
+            "settle: states may be too rare from which moves take long, and those that are close "
+            "to where chains began too frequent",
+            "Use a longer budget, fewer chains, or fewer local steps per move",
+            serious=False,
+        )
     if signs.failures > MANY_FAILURES * max(signs.simulations, 1):
         share = signs.failures / max(signs.simulations, 1)
         yield Advice(
@@ -189,7 +227,7 @@ def _larger_tolerance(signs: VitalSigns, effective: float) -> str:
     with np.errstate(divide="ignore"):
         gain = 1.0 / np.cumprod(signs.swap_rates)
     for tolerance, factor in zip(signs.levels[1:], gain.tolist(), strict=True):
-        if effective * factor >= USEFUL_DRAWS and tolerance < math.inf:
+        if effective * factor >= signs.wanted_draws and tolerance < math.inf:
             return f"Use a tolerance of {tolerance:.3g} or more, or a longer budget"
     return "Use a larger tolerance, or a longer budget"
 
@@ -213,6 +251,9 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
     # Coordinates are continuous: states that share the first of them are one state.
     firsts = np.concatenate([draws.state[:, 0] for draws in run.chains()])
     rows = list(summary.values())
+    labels = settings.problem.labels
+    sketches = known_sketches(settings.problem) if firsts.size > 0 else {}
+    alike = like_the_prior(summary, {one: run.series(one) for one in labels}, sketches)
     searched = any(part.ladder != settings.ladder for part in rounds)
     return VitalSigns(
         kind=settings.ladder.kind,
@@ -229,8 +270,12 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         failures=run.failures,
         started_late=run.overhead.startup / settings.budget,
         last_rungs=rounds[-1].ladder.rungs if searched else None,
+        sweeps=run.sweeps if settings.schedule.never_waits else math.inf,
         stopped=run.stopped,
         start_up=run.start_up,
+        reached=run.reached,
+        parameters=len(rows),
+        alike=alike,
     )
 
 
@@ -240,12 +285,13 @@ def describe(run: Run) -> str:
     chains, steps = len(run.chains()), run.steps_per_move
     rungs = "1 rung" if ladder.rungs == 1 else f"{ladder.rungs} rungs"
     level = ladder.kind.removesuffix("s")
-    parts = [f"{rungs}, {level} {ladder.levels[0]:.3g} to {ladder.levels[-1]:.3g}"]
+    ends = sorted({ladder.levels[0], ladder.levels[-1]}, key=ladder.levels.index)
+    parts = [f"{rungs}, {level} {' to '.join(f'{end:.3g}' for end in ends)}"]
     parts.append(f"{chains} chain{'' if chains == 1 else 's'} on each")
     if schedule.moves_per_barrier is not None:
         moves = schedule.moves_per_barrier
         parts.append(f"exchanges after {moves} move{'' if moves == 1 else 's'} of every chain")
-    elif schedule.interval < np.inf:
+    elif schedule.interval < np.inf and ladder.rungs > 1:
         unit = run.settings.on.time_unit
         words = unit if unit == "s" else f"{unit}s of time"
         parts.append(f"deadlines every {schedule.interval:.3g} {words}")

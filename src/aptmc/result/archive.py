@@ -59,6 +59,13 @@ class StoredProblem:
         self.ladder_kind: str = said["ladder_kind"]
         self.has_evidence: bool = said["has_evidence"]
         self.width = width
+        self.prior: Mapping[str, Any] | None = said.get("prior")  # in a few numbers
+        # Stores of the time before regression adjustment have neither.
+        kept = from_json(said.get("kept_data"), "problem")
+        self.kept_data: np.ndarray | None = kept
+        unbounded = np.full(self.dimension, -np.inf), np.full(self.dimension, np.inf)
+        self.support = from_json(said.get("support"), "problem") or unbounded
+        self.notes: tuple[str, ...] = tuple(said.get("notes", ()))
 
     def __repr__(self) -> str:
         return f"<stored {self.kind} of {', '.join(self.names)}>"
@@ -84,6 +91,9 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "value_name": problem.value_name,
         "ladder_kind": problem.ladder_kind,
         "has_evidence": problem.has_evidence,
+        "kept_data": to_json(problem.kept_data),
+        "support": to_json(problem.support),
+        "notes": list(problem.notes),
         "fingerprint": problem.fingerprint(),
         "fingerprint_version": FINGERPRINT_VERSION,
         "python": python_version(),

@@ -51,15 +51,18 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
         keep_trailing_newline=True,
     )
     environment.filters["level"] = _level
+    advice = run.advice
     return environment.get_template("report.html").render(
         title=title,
         version=__version__,
         description=describe(run),
         stopped=run.stopped,
         tiles=_tiles(run),
-        # Settings and advice have their own places. The table escapes the names in it.
+        # Warnings, settings and advice have their own places. The table escapes the names in it.
         table=Markup(run.summary().without_notes()._repr_html_()),
-        advice=run.advice,
+        reached=run.reached,
+        warnings=[one for one in advice if one.serious],
+        hints=[one for one in advice if not one.serious],
         figures=pictures(run, beside) if has_draws else [],
         settings=_settings(run),
         rounds=run.warmup_rounds,

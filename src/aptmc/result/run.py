@@ -26,6 +26,7 @@ from aptmc.keys import Key
 from aptmc.problem.chain_state import ACCEPTED, HOLD_TIME, OWN, WORK
 from aptmc.record.event_log import Events
 from aptmc.record.record import Record
+from aptmc.result.adjusted import Adjusted, adjusted
 from aptmc.result.advice import advise, describe, vital_signs
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
 from aptmc.result.one_advice import Advice
@@ -33,6 +34,7 @@ from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.run_evidence import run_evidence
 from aptmc.result.sources import source_of, values_of
 from aptmc.result.tree import eager_tree, lazy_tree
+from aptmc.session.descent import Reached
 from aptmc.session.session import Overhead, Usage
 from aptmc.session.start_up import Spent
 from aptmc.settings import Settings
@@ -59,6 +61,7 @@ class Run:
         warmup: WarmUp | None = None,
         first_states: FloatTable | None = None,
         statistics: tuple[str, ...] = (),
+        reached: Reached | None = None,
     ) -> None:
         self.settings = settings
         self._machine = machine
@@ -69,6 +72,7 @@ class Run:
         self._warmup = warmup
         self._first_states = first_states
         self._statistics = statistics
+        self._reached = reached
 
     def __repr__(self) -> str:
         draws = self._kept_on_rung_0().sum()
@@ -83,6 +87,15 @@ class Run:
     def elapsed(self) -> float:
         """How long it ran, in seconds or units of virtual time."""
         return self._usage.elapsed
+
+    @property
+    def counted_from(self) -> float:
+        """From when on draws count, in seconds or units of virtual time.
+
+        Those from before, of the warm-up that was asked for or of the first sweeps, in which the
+        run settles, are none of the posterior.
+        """
+        return self.settings.counted_from(float(self._machine.settles_until[0]))
 
     @property
     def utilisation(self) -> float:
@@ -119,6 +132,13 @@ class Run:
         return [] if self._warmup is None else self._warmup.rounds
 
     @property
+    def reached(self) -> Reached | None:
+        """How far down a likelihood-free run came: its tolerance, the one that was asked for, and
+        how much of the prior lies within. None for powers, and before that is known.
+        """
+        return self._reached
+
+    @property
     def in_flight(self) -> list[Key]:
         """The random keys of the moves that were under way at the end."""
         machine = self._machine
@@ -151,6 +171,11 @@ class Run:
     def completions(self) -> int:
         """How many moves were completed, by all chains."""
         return int(self._machine.completed.sum())
+
+    @property
+    def sweeps(self) -> float:
+        """How many moves each chain has completed, in the mean."""
+        return self.completions / int(np.count_nonzero(self._machine.is_mover))
 
     @property
     def steps_per_move(self) -> Integers:
@@ -219,8 +244,9 @@ class Run:
             if rung != 0:
                 raise InputError("of the warm-up only the draws of rung 0 are kept")
             return [joined(self._warmup.draws, width)]
-        start, end = (-np.inf, self.settings.warmup) if warmup else (self.settings.warmup, np.inf)
-        if not warmup and self.settings.warmup == 0.0:
+        begins = self.counted_from
+        start, end = (-np.inf, begins) if warmup else (begins, np.inf)
+        if not warmup and begins == 0.0:
             start = -np.inf
         return [draws.between(start, end) for draws in self._store.chains(chains.tolist(), width)]
 
@@ -235,9 +261,15 @@ class Run:
     def summary(self) -> Summary:
         """Mean, sd, interval, effective sample size and more, for each parameter.
 
-        Printed, it also says which settings were found or given, and what could be better.
+        Printed, it also says how far down a likelihood-free run came and what is wrong, above the
+        table; below it, which settings were found or given, and what could be better.
         """
-        return replace(self._table, notes=(describe(self), *map(str, self.advice)))
+        advice = self.advice
+        far = () if self.reached is None else (str(self.reached),)
+        above = (*far, *(str(one) for one in advice if one.serious))
+        said = (describe(self), *self.settings.problem.notes)
+        notes = (*said, *(str(one) for one in advice if not one.serious))
+        return replace(self._table, notes=notes, above=above)
 
     @property
     def advice(self) -> list[Advice]:
@@ -247,7 +279,7 @@ class Run:
     @cached_property
     def _table(self) -> Summary:
         draws = {label: self.series(label) for label in self.settings.problem.labels}
-        elapsed = max(self.elapsed - self.settings.warmup, 0.0)
+        elapsed = max(self.elapsed - self.counted_from, 0.0)
         return summarise(draws, elapsed, unit=self.settings.on.time_unit)
 
     def log_evidence(self) -> Evidence:
@@ -257,6 +289,17 @@ class Run:
         (keep="all"). What is left out of the log likelihood is left out of the evidence.
         """
         return run_evidence(self)
+
+    def adjusted(self, *, ridge: float = 0.0, heteroscedastic: bool = False) -> Adjusted:
+        """Likelihood-free draws, moved by regression to where their simulations meet the data.
+
+        Linear regression with weights by distance; adjusted draws stay in the prior's support.
+        Needs the simulations of the draws, which `Abc` keeps if they are few numbers.
+
+        :param ridge: a penalty on slopes, for many or redundant numbers: 0.01 is little, 1 is much
+        :param heteroscedastic: correct how far the draws spread, too
+        """
+        return adjusted(self, ridge=ridge, heteroscedastic=heteroscedastic)
 
     @cached_property
     def draws(self) -> xarray.DataTree:
@@ -268,21 +311,29 @@ class Run:
         chains = np.flatnonzero(self._machine.rung == 0)
         store = self._store
         if store.path is not None and self._knows_lengths:
-            length = int(self._kept_on_rung_0().min())
-            return lazy_tree(self, store, chains.tolist(), length, with_warmup=has_warmup)
+            length, before = int(self._kept_on_rung_0().min()), self._before()[chains].tolist()
+            return lazy_tree(self, store, chains.tolist(), before, length, with_warmup=has_warmup)
         return eager_tree(self, with_warmup=has_warmup)
 
     @property
     def _knows_lengths(self) -> bool:
         """Whether one can tell how many draws there are without reading them."""
-        return self.settings.warmup == 0.0 and self._store.damage is None
+        is_known = self.counted_from in (0.0, float(self._machine.settles_until[0]))
+        return is_known and self.settings.warmup == 0.0 and self._store.damage is None
 
     def _kept_on_rung_0(self) -> Integers:
         """By chain on the coldest rung, how many draws there are."""
         if not self._knows_lengths:
             return np.array([draws.time.size for draws in self.chains()])
-        kept: Integers = self._record.seen[self._machine.rung == 0] // self._record.thin
-        return kept
+        kept = self._record.seen // self._record.thin - self._before()
+        on_rung_0: Integers = kept[self._machine.rung == 0]
+        return on_rung_0
+
+    def _before(self) -> Integers:
+        """By chain, how many draws are kept from before the run was settled."""
+        record = self._record
+        before: Integers = record.before if self._machine.is_settled[0] else record.seen
+        return before // record.thin
 
     def to_dataframe(self, rung: int = 0) -> pandas.DataFrame:
         """All draws of a rung as a table of pandas, with chain, time and statistics."""

@@ -20,7 +20,7 @@ from aptmc.pools import Pools, Shared
 from aptmc.problem import Problem
 from aptmc.processors import processors_available
 from aptmc.schedule import Anytime, Schedule
-from aptmc.settings import Settings, ToFind
+from aptmc.settings import SWEEPS_TO_SETTLE, Settings, ToFind
 from aptmc.warmup import first_guess
 
 
@@ -88,6 +88,7 @@ def asked_for(
         seed=seed,
         budget=seconds,
         warmup=0.0 if to_find.needs_warmup else to_find.length or 0.0,
+        settling=SWEEPS_TO_SETTLE if schedule.settles and to_find.length != 0.0 else 0,
         keep=keep,
         thin=thin,
         log_events=(on.logs_events or store is not None) if log_events is None else log_events,
@@ -116,7 +117,13 @@ def wrong_kind(name: str, value: object) -> InputError:
 def _check_that_they_fit(
     problem: Problem, ladder: Ladder | AutoLadder | Any, kernel: Kernel, schedule: Schedule
 ) -> None:
-    if isinstance(ladder, Ladder):
+    if isinstance(ladder, AutoLadder) and ladder.hottest is not None:
+        if problem.ladder_kind != "tolerances":
+            raise InputError(
+                f"hottest is a tolerance, got {ladder.hottest!r} for a problem of kind "
+                f"{type(problem).__name__}, which stands on powers: leave it out"
+            )
+    elif isinstance(ladder, Ladder):
         if ladder.kind != problem.ladder_kind:
             raise InputError(
                 f"a problem of kind {type(problem).__name__} needs a ladder of "

@@ -57,8 +57,9 @@ def sample(
     :param on: who computes: `Processes` (the default: one worker for each processor that this
         process may use), `InProcess`, `VirtualTime`; `Futures`, `Dask`, `Ray` on other machines
     :param warmup: the first part of the budget, in which settings are found that were not given;
-        its draws are kept apart from the posterior. By default a quarter, or nothing if all is
-        given
+        its draws are kept apart from the posterior. By default a quarter. If all is given, it is
+        the first few moves of each chain, in which the run settles, and at most a quarter;
+        warmup=0 counts these, too
     :param keep: keep the draws of the coldest rung, or of all rungs
     :param thin: keep one draw of so many
     :param log_events: keep the log of who computed what when, for timelines and replay; by default

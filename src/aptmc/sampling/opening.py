@@ -15,6 +15,7 @@ from aptmc.result.run import Run
 from aptmc.sampling.own_parts import is_foreign, without_foreign
 from aptmc.sampling.saved_run import (
     layout_in,
+    reached_so_far,
     session_snapshot,
     settings_in,
     usage_in,
@@ -53,7 +54,7 @@ def open(store: PathLike, problem: Problem | None = None, *, salvage: bool = Fal
     ...     seed=1,
     ... )
     >>> aptmc.open(store)
-    <aptmc.Run: 51 draws on rung 0; the budget was spent>
+    <aptmc.Run: 45 draws on rung 0; the budget was spent>
     """
     disk, checkpoint = DiskStore.read(Path(store), salvage=salvage)
     run = stored_run(disk, checkpoint)
@@ -73,6 +74,8 @@ def check_same(problem: Problem, store: DiskStore, *, force: bool) -> None:
     found = differences(problem, store.description["problem"])
     if problem.width != store.width:
         found.append(f"a state has {problem.width} numbers, had {store.width}")
+        if problem.kept_data is not None and problem.width - problem.kept_data.size == store.width:
+            found[-1] += " without simulations (keep_simulated=False)"
     elif force:
         return
     if found:
@@ -101,6 +104,7 @@ def stored_run(store: DiskStore, checkpoint: Checkpoint) -> Run:
     return Run(
         settings, machine, record, store, usage_in(checkpoint), arrays["tuning"],
         warmup_in(store, said), arrays.get("first_states"), statistics,
+        reached_so_far(said),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from aptmc.backends.base import Engine
 from aptmc.clock import time_of_day
+from aptmc.coordinator.state import Settling
 from aptmc.errors import RunFailed, StopReason, StoreFailed
 from aptmc.progress import SHARE_OF_TIME, Watch
 from aptmc.result.run import Run
@@ -78,7 +79,9 @@ class Phases:
                 self.save(usage)
             except StoreFailed as failure:
                 usage = usage._replace(stopped=StopReason.FAILED, failure=usage.failure or failure)
-            last_words.append(str(usage.stopped))
+            reached = self.session.progress.reached
+            far = "" if reached is None else f"; {reached}"
+            last_words.append(f"{usage.stopped}{far}")
         return self.conclude(usage)
 
     # --- the phases ---------------------------------------------------------------------------
@@ -124,8 +127,9 @@ class Phases:
     @property
     def has_draws(self) -> bool:
         """Whether the coldest rung has draws that count."""
-        session, start = self.session, self.settings.warmup
-        cold = np.flatnonzero(session.machine.rung == 0)
+        session, machine = self.session, self.session.machine
+        start = self.settings.counted_from(float(machine.settles_until[0]))
+        cold = np.flatnonzero(machine.rung == 0)
         if start == 0.0 or session.progress.elapsed <= start:
             return bool((session.record.seen[cold] // self.settings.thin).any()) and start == 0.0
         draws = self.store.chains(cold.tolist(), self.settings.problem.width)
@@ -164,8 +168,12 @@ class Phases:
         """Make ready to sample with what a warm-up has found; none of its draws is kept here."""
         self.warmup, self.settings = warmup, warmup.settings.frozen()
         early = self.session.progress.early
-        self.session = build_session(self.settings, self.store, epoch=warmup.epoch)
+        settling = Settling(self.settings.settling, warmup.starts)
+        self.session = build_session(
+            self.settings, self.store, epoch=warmup.epoch, settling=settling
+        )
         self.session.progress.early = early
+        self.session.progress.reached = warmup.reached
         if not np.isnan(warmup.states).any():
             self.session.begin_from(warmup.states)
 
@@ -184,6 +192,7 @@ class Phases:
             self.warmup,
             session.progress.first_states,
             session.kernel.statistics,
+            session.progress.reached,
         )
 
     def so_far(self, usage: Usage) -> Run:

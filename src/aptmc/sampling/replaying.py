@@ -76,7 +76,7 @@ def replay(
     ...     seed=1,
     ... )
     >>> print(aptmc.replay(store, problem))
-    100 moves computed again: 51 draws, all the same
+    100 moves computed again: 55 draws, all the same
     """
     if not isinstance(on, WorkforceBackend | InProcess | None):
         raise InputError(

@@ -8,6 +8,7 @@ import numpy as np
 
 from aptmc.backends import Backend, InProcess, Processes, VirtualTime
 from aptmc.clock import duration
+from aptmc.coordinator.state import Settling
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel
 from aptmc.problem import Problem
@@ -25,7 +26,7 @@ from aptmc.sampling.saved_run import (
 from aptmc.schedule import Schedule
 from aptmc.session.build import build_session
 from aptmc.session.session import Session
-from aptmc.session.snapshot import restore
+from aptmc.session.snapshot import restore, starts_in
 from aptmc.settings import Settings
 from aptmc.store import Checkpoint, DiskStore
 
@@ -86,7 +87,9 @@ def build(store: DiskStore, checkpoint: Checkpoint, settings: Settings, processo
             f"{layout.pools} pools of chains need as many processors, got {processors}: use more"
         )
     settings.schedule.check(layout)
-    return build_session(settings, store, layout=layout, epoch=int(checkpoint.notes["epoch"]))
+    epoch = int(checkpoint.notes["epoch"])
+    settling = Settling(settings.settling, starts_in(checkpoint.arrays))
+    return build_session(settings, store, layout=layout, epoch=epoch, settling=settling)
 
 
 def _same_backend(checkpoint: Checkpoint) -> Backend:

@@ -18,9 +18,11 @@ from aptmc.result.archive import (
     to_json,
     versions,
 )
+from aptmc.result.prior_sketch import sketches_of, to_notes
 from aptmc.sampling.own_parts import stored_or_own
+from aptmc.session.descent import Reached
 from aptmc.session.session import Overhead, Session, Usage
-from aptmc.session.snapshot import Arrays, Snapshot, snapshot
+from aptmc.session.snapshot import Arrays, Snapshot, reached_in, snapshot
 from aptmc.session.start_up import Spent
 from aptmc.settings import Settings, ToFind
 from aptmc.store import Checkpoint, DiskStore
@@ -34,7 +36,8 @@ def description(settings: Settings) -> dict[str, Any]:
     """What never changes in a run."""
     return {
         "versions": versions(),
-        "problem": describe_problem(settings.problem),
+        "problem": describe_problem(settings.problem)
+        | {"prior": to_notes(sketches_of(settings.problem))},
         "width": settings.problem.width,
         "seed": settings.seed,
         "keep": settings.keep,
@@ -53,6 +56,7 @@ def contents(
         "settings": {
             "budget": settings.budget,
             "warmup": settings.warmup,
+            "settling": settings.settling,
             "never_waits": settings.schedule.never_waits,
             **{name: to_json(getattr(settings, name)) for name in TUNED},
         },
@@ -136,6 +140,7 @@ def settings_in(checkpoint: Checkpoint, problem: Problem, on: Backend, **own: An
         on=on,
         budget=float(said["budget"]),
         warmup=float(said["warmup"]),
+        settling=int(said.get("settling", 0)),
         seed=int(described["seed"]),
         keep=described["keep"],
         thin=int(described["thin"]),
@@ -163,6 +168,13 @@ def warmup_in(store: DiskStore, said: dict[str, Any]) -> WarmUp | None:
     nothing = np.empty((0, store.width))
     draws = [store.warmup(0)]
     return WarmUp(None, nothing, rounds, draws, None, int(said["epoch"]))  # type: ignore[arg-type]
+
+
+def reached_so_far(said: dict[str, Any]) -> Reached | None:
+    """How far down a stored run came, as far as that is known."""
+    if "tuner" in said:
+        return Reached.from_notes(from_json(said["tuner"]["memory"].get("reached"), "tolerance"))
+    return reached_in(said["session"])
 
 
 def session_snapshot(checkpoint: Checkpoint) -> Snapshot:

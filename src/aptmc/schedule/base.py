@@ -82,6 +82,12 @@ class Schedule(ABC):
         """Whether chains go on after each move. One with barriers says `never_waits = False`."""
         return True
 
+    @final
+    @property
+    def settles(self) -> bool:
+        """Whether a run begins exact only once it has settled: `aptmc.coordinator.settling`."""
+        return self.never_waits and not self.swaps_in_flight
+
     def __new__(cls, *_: object, **__: object) -> Self:
         """Before the first of its kind is made: its fields are settings."""
         as_dataclass(cls, repr=False)

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from aptmc.coordinator.state import Coordinator, Functions, coordinator
+from aptmc.coordinator.state import SETTLED, Coordinator, Functions, Settling, coordinator
 from aptmc.kernels import Kernel
 from aptmc.keys import DEADLINE, Key, start_of_epoch
 from aptmc.ladder import Ladder
@@ -40,12 +40,14 @@ def build_session(
     layout: Layout | None = None,
     epoch: int = 0,
     follows: float | None = None,
+    settling: Settling | None = None,
 ) -> Session:
     """A coordinator wired to functions, streams and a store. Its chains have no states yet.
 
     :param layout: where chains and processors stand, if not as the settings say
     :param epoch: which phase of a run this is: each has random keys of its own
     :param follows: how fast deadlines follow the time of a sweep, if not as the schedule says
+    :param settling: how it settles, if not as the settings say and from first states
     """
     problem, ladder, kernel = settings.problem, settings.ladder, settings.kernel
     schedule = settings.schedule
@@ -54,7 +56,8 @@ def build_session(
     plan, rule = schedule.plan(deadlines.generator()), schedule.rule(ladder.kind)
     if follows is not None:
         plan = plan._replace(follows=follows, settings=plan.settings._replace(follow=follows > 0))
-    machine = build_machine(plan, ladder, layout, problem.dimension, problem.width, epoch)
+    settling = Settling(settings.settling) if settling is None else settling
+    machine = build_machine(plan, ladder, layout, problem.dimension, problem.width, epoch, settling)
     rounds = max(plan.rounds, plan.rounds_within_pool)
     rows = min(RECORD_ROWS, RECORD_NUMBERS // problem.width) + 8 * rounds * layout.rung.size
     functions = Functions(
@@ -102,11 +105,17 @@ def compilation_for(problem: Problem, kernel: Kernel, functions: Functions) -> C
 
 
 def build_machine(
-    plan: Plan, ladder: Ladder, layout: Layout, dimension: int, width: int, epoch: int
+    plan: Plan,
+    ladder: Ladder,
+    layout: Layout,
+    dimension: int,
+    width: int,
+    epoch: int,
+    settling: Settling = SETTLED,
 ) -> Coordinator:
     """A coordinator whose chains have no states yet."""
-    states = empty_states(layout.rung.size, width)
-    return coordinator(plan, layout, ladder.level_array(), states, value_column(dimension), epoch)
+    states, level = empty_states(layout.rung.size, width), ladder.level_array()
+    return coordinator(plan, layout, level, states, value_column(dimension), epoch, settling)
 
 
 def build_record(

@@ -26,7 +26,15 @@ from aptmc.problem.chain_state import HOLD_TIME, PROCESSOR
 from aptmc.record.event_log import EventLog
 from aptmc.record.record import Record
 from aptmc.session.compilation import Compilation
-from aptmc.session.descent import Descent, RunErrand, Tell, carry_out, say_nothing
+from aptmc.session.descent import (
+    Descent,
+    Reached,
+    RunErrand,
+    Tell,
+    carry_out,
+    reached_by,
+    say_nothing,
+)
 from aptmc.session.early_outcomes import EarlyOutcomes
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 from aptmc.session.standing_by import StandingBy
@@ -69,6 +77,7 @@ class Progress:
     early: EarlyOutcomes = field(default_factory=EarlyOutcomes)
     descent: Descent | None = None  # that is under way
     descended: dict[str, Any] = field(default_factory=dict)  # what an earlier sitting knew of it
+    reached: Reached | None = None  # how far down a likelihood-free run came
 
 
 @dataclass(frozen=True)
@@ -141,6 +150,8 @@ class Session:
         (run_errand or partial(carry_out, compute=self.mover.compute))(descent)
         progress.descent = None
         self.begin_from(self.found_by(descent))
+        asked = descent.goal.coldest
+        progress.reached = reached_by(descent, asked, asked=asked)
 
     def make_ready(self) -> None:
         """Have the coordinator ready: while a clock runs, that would miss deadlines."""
@@ -149,6 +160,8 @@ class Session:
     def begin_from(self, states: FloatTable) -> None:
         """Give the chains these first states."""
         self.machine.states[:] = states
+        if np.isnan(self.machine.starts).all():  # there are no others from which it could settle
+            self.machine.starts[:] = states
         self.progress.first_states = self.machine.states.copy()
         self.progress.has_states = True
 

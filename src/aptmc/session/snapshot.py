@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from aptmc.compiled import FloatTable
 from aptmc.coordinator.state import Coordinator
 from aptmc.errors import InputError
 from aptmc.kernels.base import STEPS
 from aptmc.problem.chain_state import OWN
 from aptmc.record.record import NOBODY, Record, without_rows
+from aptmc.session.descent import Reached
 from aptmc.session.flight import Flight, empty_flight
 from aptmc.session.session import Session
 from aptmc.session.units import Units
@@ -28,10 +30,18 @@ Arrays = dict[str, npt.NDArray[Any]]
 MACHINE = (
     "states", "replica", "waiting", "moves", "unfinished", "queue", "head", "queued", "completed",
     "occasions", "swept", "sweep_time", "passed", "barriers", "deadline",
+    "settles_until", "settling_since", "settled", "is_settled", "given",
 )  # fmt: skip
 IN_FLIGHT = ("started_from", "processor", "since")  # of chains in flight, those taken first first
 FLIGHT = ("speed", "chain", "finish", "busy", "now", "standing", "outcome", "info")
-RECORD = ("seen", "totals", "attempts", "swaps", "met", "chance", "last_end", "round_trips")
+RECORD = (
+    "seen", "before", "totals", "attempts", "swaps", "met", "chance", "last_end", "round_trips",
+)  # fmt: skip
+# In stores of before runs settled: they count from their beginning.
+UNSETTLED: dict[str, Any] = {
+    "machine/settles_until": 0.0, "machine/settling_since": 0.0, "machine/settled": 0,
+    "machine/is_settled": 1, "machine/given": 0, "record/before": 0,
+}  # fmt: skip
 
 # Where `info` had what in stores of before kernels named their statistics.
 FIXED_BEFORE_NAMES = [2, 1, 0, 5, 6]  # in the order of now
@@ -55,10 +65,14 @@ def snapshot(session: Session) -> Snapshot:
         "has_states": progress.has_states,
         "ahead": None if progress.units is None else progress.units.ahead,
         "statistics": list(session.kernel.statistics),
+        "reached": None if progress.reached is None else progress.reached.notes(),
     }
     arrays: Arrays = {f"machine/{name}": getattr(session.machine, name) for name in MACHINE}
     arrays |= {f"record/{name}": getattr(session.record, name) for name in RECORD}
     arrays["tuning"] = session.tuning
+    if session.machine.settles_until[0] > 0.0:  # a run is computed again from its beginning
+        arrays["starts/rows"] = session.machine.starts
+        arrays["starts/count"] = session.machine.rungs["count"]
     in_flight = session.machine.in_flight
     arrays["in_flight/chain"] = np.array(in_flight, np.int64)
     for name in IN_FLIGHT:
@@ -89,6 +103,7 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
     progress.exchange_seconds = float(notes["exchange_seconds"])
     progress.has_states = bool(notes["has_states"])
     progress.first_states = arrays.get("first_states")
+    progress.reached = reached_in(notes)
     progress.early.recall(arrays, session.seed)
     progress.descended = {
         name.removeprefix("descent/"): part
@@ -104,9 +119,21 @@ def restore(session: Session, saved: Snapshot, *, same_flight: bool) -> None:
         progress.flight = _flight(session, arrays)
 
 
+def starts_in(arrays: Arrays) -> list[FloatTable] | None:
+    """By rung, the states from which a stored session settled, if it did."""
+    if "starts/rows" not in arrays:
+        return None
+    return np.split(arrays["starts/rows"], np.cumsum(arrays["starts/count"])[:-1])
+
+
 def statistics_in(notes: dict[str, Any]) -> tuple[str, ...]:
     """The names of what the kernel of a stored session counted."""
     return tuple(notes.get("statistics", BEFORE_NAMES))
+
+
+def reached_in(notes: dict[str, Any]) -> Reached | None:
+    """How far a stored session came; None for powers, and in stores of before it was kept."""
+    return Reached.from_notes(notes.get("reached"))
 
 
 def with_own_places(saved: Snapshot, statistics: tuple[str, ...]) -> Snapshot:
@@ -133,7 +160,7 @@ def restore_tables(
     machine: Coordinator, record: Record, arrays: Arrays, elapsed: float = 0.0
 ) -> None:
     """What the coordinator and the record knew."""
-    arrays = _in_new_words(machine, arrays, elapsed)
+    arrays = UNSETTLED | _in_new_words(machine, arrays, elapsed)
     for name in MACHINE:
         getattr(machine, name)[...] = arrays[f"machine/{name}"]
     for name in RECORD:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import CO_VARARGS
 from typing import Any, cast, final
 
 import numba
@@ -71,13 +72,26 @@ class Numba(Target):
 
     @override
     def helper(self, function: Function) -> Function:
-        """Compiled for whatever it is given, and copied into whoever calls it."""
-        jit = numba.njit(nogil=True, error_model="numpy", forceinline=True)
+        """Copied into whoever calls it: as source, if it is ours.
+
+        So it is compiled once, and not once more with each of those that call each other. numba
+        does not copy all that it can compile, so a user's function is copied as machine code.
+        """
+        way: dict[str, Any] = (
+            {"inline": "always"} if _is_copied(function) else {"forceinline": True}
+        )
+        jit = numba.njit(nogil=True, error_model="numpy", **way)
         return cast(Function, jit(function))
 
     @override
     def library(self, function: Function) -> Function:
         return function
+
+
+def _is_copied(function: Any) -> bool:
+    """Whether numba copies the source: it is ours, and its arguments can be counted."""
+    is_ours = function.__module__.partition(".")[0] == "aptmc"
+    return is_ours and not function.__code__.co_flags & CO_VARARGS
 
 
 INTERPRETED, NUMBA = Interpreted(), Numba()

@@ -35,7 +35,7 @@ COST_OF_DEADLINES = 0.02
 class Found:
     """Levels, kernel and deadlines, as they are after the rounds so far."""
 
-    remembers = ("levels", "kernel", "every", "shortest")
+    remembers = ("levels", "kernel", "every", "shortest", "renews")
 
     def __init__(self, settings: Settings) -> None:
         self.asked = settings  # with the first guess of what is to be found
@@ -46,6 +46,7 @@ class Found:
         self.kernel = settings.kernel if learns is None else first_kernel(settings, learns)
         self.every = first_deadlines(settings)
         self.shortest = 0.0  # time between deadlines that does not cost too much
+        self.renews = False  # every step is a fresh draw, as in rejection sampling
 
     def memory(self) -> dict[str, Any]:
         """All that was found so far, by name, as `recall` takes it."""
@@ -60,7 +61,7 @@ class Found:
                 "on: sample anew, or go on with the version that began it"
             )
         for name in self.remembers:
-            setattr(self, name, memory[name])
+            setattr(self, name, memory.get(name, getattr(self, name)))
         for name in self.approach.remembers:
             setattr(self.approach, name, memory[name])
         if self.to_find.kernel is not None:
@@ -92,8 +93,15 @@ class Found:
             )
         self.kernel = adapted
 
-    def learn_from_descent(self, stages: Sequence[Stage], coldest: float) -> None:
-        """Stand on rungs down to a tolerance, with steps that suit what was seen there."""
+    def learn_from_descent(self, stages: Sequence[Stage], coldest: float, *, is_wide: bool) -> None:
+        """Stand on rungs down to a tolerance, with steps that suit what was seen there.
+
+        :param is_wide: so many draws of the prior hit that nothing is better than to go on with
+            them, on that rung alone
+        """
+        if is_wide and self._can_renew:
+            self.renew(coldest)
+            return
         if self.to_find.ladder is not None:
             assert isinstance(self.approach, TolerancesApproach)
             self.move_to(self.approach.after_descent(self.to_find.ladder, stages, coldest))
@@ -113,6 +121,21 @@ class Found:
                 step_sizes=np.array([step_size_at(stages, level) for level in self.levels]),
             )
         )
+
+    @property
+    def _can_renew(self) -> bool:
+        """Whether ladder and kernel are both left to the warm-up, and the kernel knows how to."""
+        wish = self.to_find.ladder
+        if wish is None or wish.rungs is not None or wish.hottest is not None:
+            return False
+        return self.to_find.kernel is not None and self.kernel.renewing() is not None
+
+    def renew(self, level: float) -> None:
+        """Draw from the prior again and again, on one rung: there is nothing to exchange."""
+        kernel = self.kernel.renewing()
+        assert kernel is not None
+        self.levels, self.kernel, self.renews = (level,), kernel, True
+        self.every = self.asked.budget
 
     def learn_deadlines(self, machine: Coordinator, usage: Usage) -> None:
         """One deadline in each sweep, if that does not cost too much."""

@@ -9,9 +9,9 @@ import numpy as np
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import StopReason
 from aptmc.ladder import Ladder
+from aptmc.session.descent import Reached
 from aptmc.settings import Settings
 from aptmc.store import Draws
-from aptmc.warmup.reached import Reached
 
 
 class Round(NamedTuple):
@@ -39,4 +39,5 @@ class WarmUp(NamedTuple):
     draws: list[Draws]  # of the coldest rung, in order
     stopped: StopReason | None  # if it was stopped before its end
     epoch: int  # of the phase that follows
+    starts: list[FloatTable] | None = None  # by rung: states from which the run settles
     reached: Reached | None = None  # how far a descent came, if there was one

@@ -14,7 +14,7 @@ from aptmc.errors import InputError
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import value_column
-from aptmc.session.descent import Stage
+from aptmc.session.descent import Stage, share_within
 from aptmc.warmup import tolerance_ladders
 from aptmc.warmup.approach import Approach
 from aptmc.warmup.round_draws import RoundDraws
@@ -37,11 +37,19 @@ def where_useful(stages: Sequence[Stage]) -> int:
     return place
 
 
+def up_to(hottest: float | None, levels: tuple[float, ...], most: int) -> tuple[float, ...]:
+    """The same, up to the rung that was asked for, if one was."""
+    if hottest is None or levels[-1] >= hottest:
+        return levels
+    return (*levels[: most - 1], hottest)
+
+
 @final
 class TolerancesApproach(Approach):
     """For problems with a simulator."""
 
     remembers = ("curves", "yields")
+    needs_last_draws = True
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -76,20 +84,25 @@ class TolerancesApproach(Approach):
         self.curves.append(tolerance_ladders.mass_curve(np.array(drawn.levels), values))
         curve = tolerance_ladders.averaged(self.curves[-ROUNDS_REMEMBERED:])
         coldest = max(drawn.levels[0], float(curve[0].min()))
-        return tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
+        found = tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
+        return up_to(wish.hottest, found, most)
 
     def after_descent(
         self, wish: AutoLadder, stages: Sequence[Stage], coldest: float
     ) -> tuple[float, ...]:
         """From where simulations begin to hit now and then down to the coldest."""
         fewest, most = wish.range
-        useful = stages[where_useful(stages) :]
-        levels = np.array([stage.level for stage in useful])
-        masses = np.array([stage.log_mass for stage in useful])
+        useful = [(stage.level, stage.log_mass) for stage in stages[where_useful(stages) :]]
+        if wish.hottest is not None:
+            hottest = max(wish.hottest, coldest)
+            top = hottest, math.log(share_within(stages, hottest))
+            useful = [top, *(stage[:2] for stage in stages if stage.level < hottest)]
+        levels, masses = (np.array(part) for part in zip(*useful, strict=True))
         curve = levels, np.minimum.accumulate(masses - masses[0])
         self.curves.append(curve)
         coldest = min(coldest, float(levels[0]))
-        return tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
+        found = tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
+        return up_to(wish.hottest, found, most)
 
     @override
     def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:

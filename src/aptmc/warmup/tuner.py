@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
@@ -9,14 +10,14 @@ import numpy as np
 
 from aptmc.backends.base import Engine
 from aptmc.compiled import FloatTable
-from aptmc.coordinator.state import mean_per_move
+from aptmc.coordinator.state import Settling, mean_per_move
 from aptmc.errors import InputError, StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
 from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.build import build_session
-from aptmc.session.descent import Affordable, Descent, DownTo, Goal, share_within
+from aptmc.session.descent import Affordable, Descent, DownTo, Goal, Reached, reached_by
 from aptmc.session.first_states import descent_for
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.settings import Settings
@@ -24,7 +25,6 @@ from aptmc.store import Draws, MemoryStore
 from aptmc.warmup.found import Found
 from aptmc.warmup.guess import ROUNDS, SHARE
 from aptmc.warmup.outcome import Round, WarmUp
-from aptmc.warmup.reached import Reached
 from aptmc.warmup.round_draws import RoundDraws, later_by, settled_or_held, some
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
@@ -36,6 +36,10 @@ ROUNDS_AFTER_DESCENT = 4
 ROUNDS_AT_LEAST = 0.1  # of what is left
 # A sitting may end in mid-round. The next one goes on with it, unless so much of it was done.
 WHOLE = 0.99
+# So much of a warm-up is left to the run itself, which settles with frozen settings.
+SETTLING = 0.125
+MOST_STARTS = 200  # from which chains of a rung start anew meanwhile
+SWEEPS_OF_ROUNDS = 2  # in which they settle; they need not be exact
 LEAST_LEFT = 1e-9  # of a warm-up's length: what is less is the rest of a sum
 
 
@@ -80,6 +84,8 @@ class Tuner:
             session = None
         length, sampling = self.planned(engine.left())
         parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
+        if self.found.asked.settling > 0:
+            parts *= 1.0 - SETTLING
         nothing = LEAST_LEFT * length
         while stopped is None and self.number < self.count:
             left = engine.left()
@@ -106,10 +112,9 @@ class Tuner:
             after_round(cold_draws)
             session = None
         settings = self.settings
-        states = self.states(settings)
-        return WarmUp(
-            settings, states, self.rounds, self.cold_draws, stopped, self.epoch + 1, self.reached
-        )
+        states, starts = self.states(settings), self.starts(settings)
+        rounds, draws, epoch = self.rounds, self.cold_draws, self.epoch + 1
+        return WarmUp(settings, states, rounds, draws, stopped, epoch, starts, self.reached)
 
     def descend(self, engine: Engine, first: Session) -> StopReason | None:
         """Go down from the prior to the tolerances of the run; a reason if one was stopped there.
@@ -132,22 +137,21 @@ class Tuner:
         if not descent.stages:
             raise InputError(descent.out_of_reach())
         if isinstance(descent.goal, Affordable):
+            # All simulations of the prior may lie within what was asked for.
             coldest = descent.goal.chosen(descent.stages, usage.elapsed)
+            coldest = max(coldest, descent.goal.coldest)
         elif coldest > descent.goal.coldest:
             raise InputError(descent.out_of_reach())
         self.descent, self.descended = None, {}
         self.searched = usage.elapsed
-        self.found.learn_from_descent(descent.stages, coldest)
+        wish = self.to_find.ladder
+        asked = descent.goal.coldest if wish is None else wish.coldest
+        draws = None if wish is None else wish.effective_draws
+        reached = reached_by(descent, coldest, asked=asked, effective_draws=draws)
+        found = self.found
+        found.learn_from_descent(descent.stages, coldest, is_wide=reached.is_wide)
+        self.reached = reached.at(found.levels[0])._replace(by_rejection=found.renews)
         self.remembered = [(stage.level, stage.rows) for stage in reversed(descent.stages)]
-        share = share_within(descent.stages, coldest)
-        self.reached = Reached(
-            None if self.to_find.ladder is None else self.to_find.ladder.coldest,
-            self.found.levels[0],
-            share,
-            descent.simulations,
-            descent.given_up,
-            usage.elapsed,
-        )
         return None
 
     def goal(self, left: float) -> Goal:
@@ -158,7 +162,10 @@ class Tuner:
             return DownTo(self.settings.ladder.levels, most, processors)
         length = self.to_find.length
         most_time = DESCENT * left if length is None else DESCENT_OF_WARMUP * length
-        return Affordable(left, most_time, most, processors, wish.effective_draws, wish.coldest)
+        top = math.inf if wish.hottest is None else wish.hottest
+        return Affordable(
+            left, most_time, most, processors, wish.effective_draws, wish.coldest, top
+        )
 
     def planned(self, left: float) -> tuple[float, float]:
         """How long the warm-up is to be, and what follows.
@@ -178,7 +185,7 @@ class Tuner:
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""
         own = {name: getattr(self, name) for name in REMEMBERED}
-        own["reached"] = None if self.reached is None else list(self.reached)
+        own["reached"] = None if self.reached is None else self.reached.notes()
         own["descended"] = self.descended if self.descent is None else self.descent.memory()
         return own | self.found.memory()
 
@@ -189,8 +196,7 @@ class Tuner:
         for name in REMEMBERED:
             setattr(self, name, memory[name])
         self.descended = memory.get("descended", {})
-        reached = memory.get("reached")
-        self.reached = None if reached is None else Reached(*reached)
+        self.reached = Reached.from_notes(memory.get("reached"))
         self.found.recall(memory)
 
     @property
@@ -200,7 +206,9 @@ class Tuner:
 
     @property
     def count(self) -> int:
-        """How many rounds there are."""
+        """How many rounds there are: none, if all is known."""
+        if self.found.renews:
+            return 0
         return ROUNDS_AFTER_DESCENT if self.problem.needs_search else ROUNDS
 
     def so_far(self) -> WarmUp:
@@ -208,7 +216,7 @@ class Tuner:
         settings = self.settings
         nothing = empty_states(settings.layout().rung.size, self.problem.width)
         rounds, draws = list(self.rounds), list(self.cold_draws)
-        return WarmUp(settings, nothing, rounds, draws, None, 0, self.reached)
+        return WarmUp(settings, nothing, rounds, draws, None, 0, None, self.reached)
 
     @property
     def settings(self) -> Settings:
@@ -218,11 +226,13 @@ class Tuner:
     def session(self) -> Session:
         """A session with the settings as they stand, for the next round."""
         settings, self.store = self.settings, MemoryStore()
+        sweeps = min(settings.settling, SWEEPS_OF_ROUNDS)
         session = build_session(
             settings.found(keep="all", thin=1, log_events=False),
             self.store,
             epoch=self.epoch,
             follows=None if self.to_find.deadlines is None else FOLLOWING,
+            settling=Settling(sweeps, self.starts(settings)),
         )
         if self.remembered:
             session.begin_from(self.states(settings))
@@ -236,24 +246,52 @@ class Tuner:
             return states
         # Each round has random numbers of its own, so that one can go on after any of them.
         rng = Key(self.seed, 0, self.epoch, WARMUP).generator()
-        for rung, level in enumerate(settings.ladder.levels):
+        for rung, later in enumerate(self.seen_by(settings)):
             mine = np.flatnonzero(layout.rung == rung)
-            rows = self.found.approach.states_for(level, self.remembered)
-            # The later half, so that what was far from the target at first is forgotten.
-            later = rows[len(rows) // 2 :]
             states[mine] = later[rng.integers(len(later), size=mine.size)]
         return states
+
+    def starts(self, settings: Settings) -> list[FloatTable] | None:
+        """By rung, states from which the chains of some settings start anew while they settle."""
+        if not self.remembered:
+            return None
+        rng = Key(self.seed, 1, self.epoch, WARMUP).generator()
+        return [rng.permutation(rows)[:MOST_STARTS] for rows in self.seen_by(settings)]
+
+    def seen_by(self, settings: Settings) -> list[FloatTable]:
+        """What the last round has seen, for each rung of some settings."""
+        found = self.found.approach
+        return [found.states_for(level, self.remembered) for level in settings.ladder.levels]
+
+    def remember(self, session: Session, rows: list[FloatTable]) -> None:
+        """Keep states from which chains can go on.
+
+        What a round has drawn that was too short to settle is too often fast; the next one would
+        begin there, and so on. So it begins where this one did, unless the ladder goes down.
+        """
+        machine, first = session.machine, session.progress.first_states
+        goes_down = self.to_find.ladder is not None and self.found.approach.needs_last_draws
+        if not settled_in_time(session) and not goes_down:
+            if self.remembered:
+                return
+            assert first is not None
+            rows = [first[machine.rung == rung] for rung in range(len(rows))]
+        self.remembered = list(zip(self.found.levels, map(some, rows), strict=True))
 
     def learn(self, session: Session, usage: Usage, sampling: float, spent: float) -> list[Draws]:
         """Adapt to what a round has shown; gives its draws on the coldest rung."""
         machine, found, width = session.machine, self.found, self.problem.width
         if not session.progress.has_states:
             return []
+        # Before the round was settled, what was complete was too often fast.
+        settled = float(machine.settles_until[0]) if settled_in_time(session) else 0.0
+        start = settled or -np.inf
         by_rung: list[list[Draws]] = [[] for _ in found.levels]
         for chain, rung in enumerate(machine.rung.tolist()):
-            by_rung[rung].append(self.store.draws(chain, width))
+            draws = self.store.draws(chain, width)
+            by_rung[rung].append(draws.between(start, np.inf))
         rows = [settled_or_held(chains, machine, rung) for rung, chains in enumerate(by_rung)]
-        self.remembered = list(zip(found.levels, map(some, rows), strict=True))
+        self.remember(session, rows)
         if usage.elapsed <= 0.0:  # first states are worth keeping, too
             return []
         found.learn_kernel(session, rows)
@@ -268,4 +306,12 @@ class Tuner:
         if wanted is not None and min(map(len, rows)) >= FEWEST_DRAWS:
             drawn = RoundDraws(found.levels, rows, by_rung[0], usage.elapsed, sampling)
             found.move_to(found.approach.respaced(wanted, drawn, rates))
+            if self.reached is not None:
+                self.reached = self.reached.at(found.levels[0])
         return [later_by(draws, spent) for draws in by_rung[0]]
+
+
+def settled_in_time(session: Session) -> bool:
+    """Whether at least half of a round came after it was settled."""
+    settled = float(session.machine.settles_until[0])
+    return bool(session.machine.is_settled[0]) and session.progress.elapsed >= 2.0 * settled

@@ -16,7 +16,7 @@ from tests.support import simulators
 from tests.support.scripted_dispatch import ScriptedDispatch
 from tests.support.virtual_workforce import SetClock
 
-WIRE = Wire(1, 2, 3)
+WIRE = Wire(1, 2)
 NOW = -1.0  # what has arrived is told, and nobody waits
 
 

@@ -1,7 +1,8 @@
 """What a worker of an engine does: one order, from bytes to bytes.
 
-The problem is sent once to a process, which keeps it under a token. A process that does not know
-the token says so: it joined later, or took the place of one that died.
+The problem is sent once to a process, which keeps it under a token, and so are the kernel's numbers
+if they are many. A process that does not know them says so: it joined later, or took the place of
+one that died.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def perform(token: str, message: bytes, payload: bytes | None) -> bytes:
         return _head(UNKNOWN)
     if not message:
         return _head(READY)
-    return _head(DONE) + answer(message, found.mover, found.wire, KeyboardInterrupt)
+    reply = answer(message, found.mover, found.wire, KeyboardInterrupt)
+    return _head(UNKNOWN) if reply is None else _head(DONE) + reply
 
 
 def read_answer(answer: bytes) -> Answer:

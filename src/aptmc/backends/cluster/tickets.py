@@ -12,9 +12,12 @@ from aptmc.backends.cluster.dispatch import Dispatch, Seat
 from aptmc.backends.cluster.mailbox import Mailbox
 from aptmc.backends.cluster.seating import RemoteWorker
 from aptmc.backends.cluster.task import Task, token_of
+from aptmc.backends.workers.settings_rows import KnownRows
 from aptmc.backends.workers.wire import Wire
 from aptmc.clock import Clock
 from aptmc.session.orders import Order
+
+FEW_NUMBERS = 1000  # of a kernel: they cost nothing on the way
 
 
 class Ticket(NamedTuple):
@@ -39,17 +42,25 @@ class Tickets:
         self._dispatch, self._mailbox, self._wire, self._clock = dispatch, mailbox, wire, clock
         self._payload, self._token = payload, token_of(payload)
         self._numbers = count()
+        # By home: what was sent there. Another process may have taken its place, and asks for it.
+        self._known: dict[int, KnownRows] = {}
 
     def send(self, worker: RemoteWorker, order: Order | None, *, whole: bool = False) -> None:
         """Send an order to a worker's seat; without one, get ready. With the problem, if whole."""
         if worker.seat is None:
             return  # it is sent when there is one
-        message = b"" if order is None else self._wire.order_bytes(order)
+        message = b"" if order is None else self._message(worker.seat, order, whole=whole)
         task = Task(self._token, message, self._payload if whole or order is None else None)
         number, ordered = next(self._numbers), self._clock.now()
         # The answer may come before `submit` is back, but nobody reads it before we do.
         withdraw = self._dispatch.submit(worker.seat, task, partial(self._mailbox.post, number))
         self.under_way[number] = Ticket(worker, order, worker.seat, ordered, withdraw)
+
+    def _message(self, seat: Seat, order: Order, *, whole: bool) -> bytes:
+        """An order; with the kernel's numbers if they are few, or were not sent there before."""
+        if whole or order.tuning.size <= FEW_NUMBERS:
+            return self._wire.order_bytes(order)
+        return self._wire.order_bytes(order, self._known.setdefault(id(seat.home), KnownRows()))
 
     def send_missing(self, workers: list[RemoteWorker]) -> None:
         """Send the orders of workers that are not under way, those first in line first."""

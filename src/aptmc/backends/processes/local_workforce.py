@@ -11,7 +11,7 @@ import signal
 import socket
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 from multiprocessing.connection import Connection
 from typing import final
@@ -29,6 +29,7 @@ from aptmc.backends.processes.messages import (
 )
 from aptmc.backends.processes.surroundings import end_group
 from aptmc.backends.workers.deaths import Deaths
+from aptmc.backends.workers.settings_rows import KnownRows
 from aptmc.backends.workers.wire import Reply, Wire
 from aptmc.backends.workers.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Worker, Workforce
 from aptmc.clock import WallClock
@@ -47,6 +48,7 @@ class LocalWorker(Worker):
     """A worker with a socket of its own. A dead one is replaced in place."""
 
     connection: Connection
+    known: KnownRows = field(default_factory=KnownRows)
 
 
 @final
@@ -100,7 +102,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
             worker.since = self._clock.now()
         worker.orders.append(order)
         with suppress(OSError):  # a worker that has just died is noticed by `listen`
-            worker.connection.send_bytes(self.wire.order_bytes(order))
+            worker.connection.send_bytes(self.wire.order_bytes(order, worker.known))
 
     @override
     def listen(self, until: float) -> list[tuple[LocalWorker, Reply]]:

@@ -118,7 +118,7 @@ class WorkforceBackend(Backend):
 
 def wire_of(session: Session) -> Wire:
     """How one speaks about the moves of a session."""
-    return Wire(session.seed, session.problem.width, session.tuning.shape[1])
+    return Wire(session.seed, session.problem.width)
 
 
 def payload_of(session: Session) -> bytes:

@@ -14,6 +14,7 @@ import cloudpickle
 
 from aptmc.backends.workers.carried_over import seen_here, take_over
 from aptmc.backends.workers.wire import Wire
+from aptmc.compiled import call_that_makes
 from aptmc.problem.prior.independent import Independent
 from aptmc.problem.prior.unloaded import without_scipy
 from aptmc.session.orders import Mover
@@ -28,6 +29,9 @@ class _Packer(cloudpickle.Pickler):  # type: ignore[misc]
             found = without_scipy(value)
             if found is not None:
                 return found
+        call = call_that_makes(value)
+        if call is not None:
+            return call
         return super().reducer_override(value)
 
 

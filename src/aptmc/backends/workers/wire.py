@@ -12,14 +12,16 @@ from typing import NamedTuple, final
 import cloudpickle
 import numpy as np
 
+from aptmc.backends.workers.settings_rows import EMPTY_ROW, KnownRows, RowNames
 from aptmc.compiled import Floats
 from aptmc.errors import AptmcError
+from aptmc.kernels.base import STEPS
 from aptmc.keys import Key
 from aptmc.session.orders import Order, Outcome
 
 DONE, FAILED, GREETING = 0, 1, 2
 # What comes before the arrays. The order of bytes is said, since machines may differ in it.
-_ORDER = struct.Struct("<4qd")  # chain, number, purpose, rung; level
+_ORDER = struct.Struct("<5q2d")  # chain, number, purpose, rung, name of a row; level, steps
 _REPLY = struct.Struct("<4q2d")  # kind, chain, number, purpose; began, ended
 _NUMBER = np.dtype("<f8")
 
@@ -39,21 +41,40 @@ class Reply(NamedTuple):
 class Wire:
     """Orders and replies of one run, as bytes and back."""
 
-    def __init__(self, seed: int, width: int, tuning_length: int) -> None:
-        self.shape = (seed, width, tuning_length)
-        self.seed, self._width, self._tuning_length = seed, width, tuning_length
-        self.bytes_per_order = _ORDER.size + 8 * (tuning_length + width)
+    def __init__(self, seed: int, width: int) -> None:
+        self.shape = (seed, width)
+        self.seed, self._width = seed, width
+        self.bytes_per_order = _ORDER.size + 8 * width  # when the kernel's numbers are known
+        self._names, self._rows = RowNames(), KnownRows()
 
-    def order_bytes(self, order: Order) -> bytes:
-        """The bytes of an order, for `read_order`."""
+    def order_bytes(self, order: Order, known: KnownRows | None = None) -> bytes:
+        """The bytes of an order, for `read_order`.
+
+        :param known: the rows of the kernel's numbers that are known where it goes, to which this
+            one is added; without, it is sent along
+        """
         _, chain, number, purpose = order.key
-        head = _ORDER.pack(chain, number, purpose, order.rung, order.level)
-        return head + _bytes(order.tuning) + _bytes(order.state)
+        name = self._names.of(order)
+        row = b""
+        if known is None or name not in known:
+            row = _bytes(order.tuning[STEPS + 1 :])
+            if known is not None:
+                known.add(name)
+        steps = float(order.tuning[STEPS])
+        head = _ORDER.pack(chain, number, purpose, order.rung, name, order.level, steps)
+        return head + row + _bytes(order.state)
 
-    def read_order(self, message: bytes) -> Order:
-        """The order that `order_bytes` wrote."""
-        chain, number, purpose, rung, level = _ORDER.unpack_from(message)
-        tuning, state = _arrays(message[_ORDER.size :], self._tuning_length)
+    def read_order(self, message: bytes) -> Order | None:
+        """The order that `order_bytes` wrote; None if it names a row that was never sent."""
+        chain, number, purpose, rung, name, level, steps = _ORDER.unpack_from(message)
+        numbers = message[_ORDER.size :]
+        row, state = _arrays(numbers, len(numbers) // _NUMBER.itemsize - self._width)
+        if row.size > 0 or name not in self._rows:
+            if row.size == 0 and name != EMPTY_ROW:
+                return None
+            self._rows.add(name, row.copy())
+        tuning = self._rows.tuning(name, steps)
+        assert tuning is not None
         return Order(Key(self.seed, chain, number, purpose), rung, level, tuning, state)
 
     def outcome_bytes(self, key: Key, outcome: Outcome, began: float, ended: float) -> bytes:

@@ -55,8 +55,9 @@ def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
     try:
         connection.send_bytes(wire.greeting_bytes())
         while True:
-            order = dismissal.wait_for_order(connection)
-            connection.send_bytes(answer(order, mover, wire, Dismissed))
+            reply = answer(dismissal.wait_for_order(connection), mover, wire, Dismissed)
+            assert reply is not None  # whoever sends to this process alone knows what it knows
+            connection.send_bytes(reply)
     except (EOFError, OSError, Dismissed):
         return
     finally:
@@ -65,13 +66,17 @@ def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
             stream.flush()
 
 
-def answer(message: bytes, mover: Mover, wire: Wire, interruption: type[BaseException]) -> bytes:
-    """Compute an order, from bytes to bytes.
+def answer(
+    message: bytes, mover: Mover, wire: Wire, interruption: type[BaseException]
+) -> bytes | None:
+    """Compute an order, from bytes to bytes; None if it names numbers that were never sent.
 
     :param interruption: what may break off a move and is no fault of the user's function
     """
     clock = WallClock()
     order = wire.read_order(message)
+    if order is None:
+        return None
     began = clock.now()
     outcome = _compute(mover, order, interruption)
     ended = clock.now()

@@ -8,6 +8,7 @@ get the same numbers from the same generator. (numba's `beta` is not one of them
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from aptmc.compiled import (
     ConstantFloats,
@@ -16,6 +17,7 @@ from aptmc.compiled import (
     Floats,
     FloatTable,
     Generator,
+    Integers,
     compiled,
 )
 from aptmc.errors import InputError
@@ -39,6 +41,9 @@ _NOWHERE = (
     f"the prior drew no point of finite log density in {ATTEMPTS} attempts: "
     "choose distributions that floating-point numbers can hold"
 )
+
+# Families up to this one are drawn without a gamma.
+LAST_SIMPLE = Family.LAPLACE
 
 _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 _LARGEST_EXPONENT = 709.0
@@ -117,16 +122,20 @@ def _triangle(rng: Generator, mode: float) -> float:
 
 
 @compiled
-def _form(
-    rng: Generator, family: int, lower: float, upper: float, first: float, second: float
-) -> float:
-    """A draw of the standard form, not always between the bounds: see `draw_usual_marginal`."""
+def _simple_form(rng: Generator, family: int, lower: float, upper: float) -> float:
+    """A draw of the standard form, not always between the bounds: see `draw_simple_marginal`."""
     if family == Family.FLAT:
         return lower + (upper - lower) * rng.random()
     if family == Family.NORMAL:
         return _normal(rng, lower, upper)
-    if family == Family.LAPLACE:
-        return rng.standard_exponential() - rng.standard_exponential()
+    return rng.standard_exponential() - rng.standard_exponential()
+
+
+@compiled
+def _form(
+    rng: Generator, family: int, lower: float, upper: float, first: float, second: float
+) -> float:
+    """The same for the families that take longer to compile."""
     if family == Family.LOGISTIC:
         return _log(rng.standard_exponential()) - _log(rng.standard_exponential())
     if family == Family.STUDENT:
@@ -151,17 +160,32 @@ def _form(
 
 
 @compiled
-def draw_usual_marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
-    """A number with a density, or NaN if none was found; no whole number and no log odds."""
+def draw_simple_marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
+    """A number with a density, or NaN if none was found; uniform, normal or exponential."""
     # Numbers of Python's own overflow without a warning.
+    location, scale = float(row[LOCATION]), float(row[SCALE])
+    lower, upper = float(row[LOWER]), float(row[UPPER])
+    for _ in range(ATTEMPTS):
+        z = _simple_form(rng, family, lower, upper)
+        # On the positive half a symmetric form is folded; the others are positive there already.
+        value = location + scale * (abs(z) if lower >= 0.0 else z)
+        # Drawing again what lies outside the bounds gives the form between them.
+        if log_marginal(value, family, row) > -math.inf:
+            return value
+    return math.nan
+
+
+@compiled
+def draw_usual_marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
+    """The same for what is no whole number and no log odds. To compile it takes twice as long."""
+    if family <= LAST_SIMPLE:
+        return draw_simple_marginal(rng, family, row)
     location, scale = float(row[LOCATION]), float(row[SCALE])
     lower, upper = float(row[LOWER]), float(row[UPPER])
     first, second = float(row[FIRST]), float(row[SECOND])
     for _ in range(ATTEMPTS):
         z = _form(rng, family, lower, upper, first, second)
-        # On the positive half a symmetric form is folded; the others are positive there already.
         value = location + scale * (abs(z) if lower >= 0.0 else z)
-        # Drawing again what lies outside the bounds gives the form between them.
         if log_marginal(value, family, row) > -math.inf:
             return value
     return math.nan
@@ -184,6 +208,17 @@ def draw_marginal(rng: Generator, family: int, row: ConstantFloats) -> float:
         if log_any_marginal(value, family, row) > -math.inf:
             return value
     return math.nan
+
+
+@compiled
+def draw_simple_prior(
+    rng: Generator, families: ConstantIntegers, parameters: ConstantFloatTable, theta: Floats
+) -> None:
+    """As `draw_prior`, of parameters that are all simple. It is compiled in half of the time."""
+    for dimension in range(theta.size):
+        theta[dimension] = draw_simple_marginal(rng, families[dimension], parameters[dimension])
+        if math.isnan(theta[dimension]):
+            raise InputError(_NOWHERE)
 
 
 @compiled
@@ -228,3 +263,11 @@ def draw_priors(
     """Fill every row of `points` with a draw, one after the other."""
     for point in range(points.shape[0]):
         draw_prior(rng, families, parameters, points[point])
+
+
+def draws_of(families: Integers) -> Callable[..., None]:
+    """The one of the three that knows these families and takes least time to compile."""
+    largest = families.max(initial=0)
+    if largest <= LAST_SIMPLE:
+        return draw_simple_prior
+    return draw_usual_prior if largest < LOG_ODDS else draw_prior

@@ -12,7 +12,7 @@ from aptmc.compiled import Floats
 from aptmc.errors import InputError, MoveFailed
 from aptmc.problem.base import density_model
 from aptmc.problem.parametrisation import Parametrisation
-from aptmc.problem.prior.draws import ATTEMPTS, draw_prior, draw_usual_prior
+from aptmc.problem.prior.draws import ATTEMPTS, draws_of
 from aptmc.problem.prior.log_densities import log_any_density, log_density
 from aptmc.problem.prior.part import Array, Part, Tables
 from aptmc.problem.reference import ReferenceFunctions
@@ -27,7 +27,7 @@ def table_functions(tables: Tables, target: Target) -> ReferenceFunctions:
     families, parameters = tables.families.copy(), tables.parameters.copy()
     dimension = families.size
     evaluate = log_density if tables.are_usual else log_any_density
-    fill = draw_usual_prior if tables.are_usual else draw_prior
+    fill = draws_of(families)
 
     def log_density_at(theta: Floats) -> float:
         return evaluate(theta, families, parameters)

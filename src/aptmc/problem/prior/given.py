@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from aptmc.compiled import is_compiled
 from aptmc.errors import InputError
-from aptmc.problem.prior.arguments import argument_names, getter
+from aptmc.problem.prior.arguments import argument_names
 from aptmc.problem.prior.draws import draw_marginal
+from aptmc.problem.prior.filling import filler
 from aptmc.problem.prior.frozen import rounded
 from aptmc.problem.prior.log_densities import log_any_marginal
 from aptmc.problem.prior.part import CompiledPart, Surroundings, as_compiled
@@ -63,13 +64,10 @@ class Given:
         shapes = [key for key in self.parameters if key not in ("loc", "scale")]
         keys = [*shapes, *["no shape"] * (2 - len(shapes)), "loc", "scale"]
         defaults = [0.0, 0.0, 0.0, 1.0]
-        fill = _filler(
-            [
-                _source(self.parameters.get(key, default), here)
-                for key, default in zip(keys, defaults, strict=True)
-            ],
-            shape,
-        )
+        wanted = [
+            self.parameters.get(key, default) for key, default in zip(keys, defaults, strict=True)
+        ]
+        fill = filler(wanted, shape, here)
 
         def log_density_at(theta: Any, parameters: Any) -> float:
             values, row = np.empty((4, size)), np.empty(ROW_LENGTH)
@@ -153,43 +151,3 @@ def given(family: Any, *arguments: Any, **named: Any) -> Given:
                 )
             parameters[name] = array.astype(np.float64)
     return Given(family, parameters)
-
-
-def _source(value: Any, here: Surroundings) -> Callable[..., Any]:
-    """A compiled function of all parameters that gives a number or an array."""
-    if isinstance(value, str):
-        return getter(value, here)
-    if callable(value):
-        return _applied(value, here)
-    constant = np.asarray(value, dtype=np.float64)
-    if constant.ndim == 0:
-        number = float(constant)
-        return as_compiled(lambda parameters: number)  # type: ignore[no-any-return]
-    array = np.ascontiguousarray(constant)
-    return as_compiled(lambda parameters: array)  # type: ignore[no-any-return]
-
-
-def _applied(function: Callable[..., Any], here: Surroundings) -> Callable[..., Any]:
-    """A user's function of earlier variables, as one of all parameters."""
-    arguments = as_compiled(lambda parameters: ())
-    for name in argument_names(function):
-        arguments = _longer(arguments, getter(name, here))
-    everything = arguments
-    return as_compiled(lambda parameters: function(*everything(parameters)))  # type: ignore[no-any-return]
-
-
-def _longer(before: Callable[..., Any], last: Callable[..., Any]) -> Any:
-    return as_compiled(lambda parameters: (*before(parameters), last(parameters)))
-
-
-def _filler(sources: Sequence[Callable[..., Any]], shape: tuple[int, ...]) -> Callable[..., Any]:
-    """A compiled function that writes the four parameters of each number."""
-    first, second, location, scale = sources
-
-    def fill(parameters: Any, values: Any) -> None:
-        values[0].reshape(shape)[...] = first(parameters)
-        values[1].reshape(shape)[...] = second(parameters)
-        values[2].reshape(shape)[...] = location(parameters)
-        values[3].reshape(shape)[...] = scale(parameters)
-
-    return as_compiled(fill)  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
-from aptmc.problem.prior.draws import draw_prior, draw_usual_prior
+from aptmc.problem.prior.draws import draws_of
 from aptmc.problem.prior.families import encode_parameters, is_whole
 from aptmc.problem.prior.frozen import described, parameter_arrays, written
 from aptmc.problem.prior.log_densities import log_any_density, log_density
@@ -150,7 +150,7 @@ def compiled_tables(tables: Tables, here: Surroundings) -> CompiledPart:
     families, parameters = tables
     start, end = here.coordinate, here.coordinate + families.size
     evaluate = log_density if tables.are_usual else log_any_density
-    fill = draw_usual_prior if tables.are_usual else draw_prior
+    fill = draws_of(families)
 
     def log_density_at(theta: Any, _parameters: Any) -> float:
         return evaluate(theta[start:end], families, parameters)

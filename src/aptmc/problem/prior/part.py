@@ -14,6 +14,7 @@ from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.prior.log_densities import LOG_ODDS
 from aptmc.problem.variables import Variable
+from aptmc.targets import NUMBA
 
 Array = npt.NDArray[np.float64]
 # By name, the values of the variables that stand before, one row for each point.
@@ -97,6 +98,4 @@ class Part(ABC):
 
 def as_compiled(function: Callable[..., Any]) -> Any:
     """Compile for compiled callers, with whatever types they use."""
-    from numba import njit
-
-    return njit(function, nogil=True, error_model="numpy")
+    return NUMBA.helper(function)

@@ -8,6 +8,7 @@ within a tolerance, what a hit costs there, and how far parameters spread.
 from aptmc.session.descent.descent import Descent
 from aptmc.session.descent.errand import Errand, RunErrand, Tell, carry_out, say_nothing
 from aptmc.session.descent.goal import Affordable, DownTo, Goal
+from aptmc.session.descent.reached import Reached, reached_by, share_text
 from aptmc.session.descent.stages import Stage, mass_curve, rows_within, share_within, step_size_at
 
 __all__ = [
@@ -16,13 +17,16 @@ __all__ = [
     "DownTo",
     "Errand",
     "Goal",
+    "Reached",
     "RunErrand",
     "Stage",
     "Tell",
     "carry_out",
     "mass_curve",
+    "reached_by",
     "rows_within",
     "say_nothing",
+    "share_text",
     "share_within",
     "step_size_at",
 ]

@@ -72,7 +72,7 @@ class Descent(Errand):
         # The population, once there is one.
         self.population: Population | None = None
         self.stages: list[Stage] = []
-        self.simulations, self.given_up = 0.0, 0
+        self.simulations, self.given_up, self.elapsed = 0.0, 0, 0.0
         self._effort = 0.0
         self._log_mass = 0.0
         self._wanted = 0  # hits before the next stage, or more of those that do not lead far
@@ -124,6 +124,7 @@ class Descent(Errand):
     @override
     def report(self, order: Order, outcome: Outcome | None, seconds: float, elapsed: float) -> None:
         particle, size = self._in_flight.pop(order.key)
+        self.elapsed = elapsed
         counted = float(order.tuning[STEPS])
         if outcome is None:
             self.given_up += 1

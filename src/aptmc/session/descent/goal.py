@@ -99,6 +99,7 @@ class Affordable(Goal):
     :param time: of the whole run, the descent included
     :param most_time: for the descent
     :param wanted: down to here, at the cost of effective draws; None: as far as these allow
+    :param top: above it nothing need be looked at
     """
 
     time: float
@@ -107,11 +108,12 @@ class Affordable(Goal):
     processors: int
     effective_draws: float
     wanted: float | None = None
+    top: float = math.inf
 
     @property
     @override
     def hottest(self) -> float:
-        return math.inf
+        return self.top
 
     @property
     @override

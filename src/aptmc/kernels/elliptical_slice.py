@@ -1,0 +1,252 @@
+"""Elliptical slice sampling: slices along ellipses of a distribution that is like the target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from typing_extensions import override
+
+from aptmc.checks import whole_number
+from aptmc.compiled import Floats, FloatTable, Integers
+from aptmc.errors import InputError
+from aptmc.kernels.base import Kernel
+from aptmc.kernels.parts import Parts
+from aptmc.kernels.proposing import AUTO, need_density
+from aptmc.kernels.seen import Seen
+from aptmc.kernels.slice import MOST_SHRINKS, draw_height, is_below
+from aptmc.kernels.student_fit import fit_all
+from aptmc.kernels.students import (
+    DEGREES,
+    MEAN,
+    Students,
+    block_length,
+    draw_around_zero,
+    draw_component,
+    draw_scale,
+    log_mixture,
+    map_between,
+)
+from aptmc.ladder import Ladder
+from aptmc.problem.base import Problem
+from aptmc.problem.chain_state import STATUS, accepts
+from aptmc.problem.prior.normal_moments import normal_moments
+from aptmc.problem.prior.prior import Prior
+
+PRIOR = "prior"
+# Places in the tuning after the number of steps.
+SHARE_OF_JUMPS, MIXTURE = 1, 2
+# With few degrees of freedom ellipses of all sizes are drawn: nothing is known of the target yet.
+FIRST_DEGREES = 3.0
+# Measured: docs/tuning.md.
+MOST_COMPONENTS, USUAL_SHARE_OF_JUMPS = 32, 0.2
+
+
+@final
+@dataclass(frozen=True)
+class EllipticalSlice(Kernel):
+    """Choose an ellipse through the present state, and draw from the part of high density.
+
+    Murray, Adams and MacKay (2010), generalised by Nishihara, Murray and Adams (2014): a point is
+    drawn from a normal distribution like the target, the *reference*; together with the present
+    state it spans an ellipse, and a slice of that is sampled as a line is in `Slice`. If target and
+    reference are alike the first point is taken, wherever it is on the ellipse. There is no step
+    size, and a step in a hundred dimensions takes two or three evaluations.
+
+    A reference that is not quite like the target costs time, and no exactness. It is one Student
+    distribution for each rung, or a mixture of them where the warm-up sees several modes or a
+    crooked shape. Then some of the steps are jumps: to the point that lies in another component as
+    the present state does in its own, accepted as Metropolis does.
+
+    :param reference: "auto", fitted to what each rung sees in the warm-up; "prior", for a prior
+        that is normal; or `aptmc.kernels.Students`, for all rungs or one for each
+    :param components: of a fitted mixture, at most
+    :param jumps: the share of steps that are jumps, where there are several components
+    :param steps: how many local steps make one move
+
+    >>> EllipticalSlice(), EllipticalSlice("prior", steps=5)
+    (EllipticalSlice(), EllipticalSlice('prior', steps=5))
+    """
+
+    reference: str | Students = AUTO
+    components: int = MOST_COMPONENTS
+    jumps: float = USUAL_SHARE_OF_JUMPS
+    steps: int = 1
+    is_learning: bool = False  # whether the reference is that of a warm-up under way
+
+    statistics = ("jumps", "jumped")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.reference, Students) and self.reference not in (AUTO, PRIOR):
+            raise InputError(
+                'reference must be "auto", "prior" or aptmc.kernels.Students, got '
+                f"{self.reference!r}: leave it out to have one fitted"
+            )
+        if not isinstance(self.jumps, int | float) or not 0.0 <= self.jumps < 1.0:
+            raise InputError(f"jumps must be a number from 0 to less than 1, got {self.jumps!r}")
+        whole_number("components", self.components)
+        whole_number("steps", self.steps)
+
+    @property
+    @override
+    def code(self) -> Hashable:
+        """Its kind alone: settings reach the step as numbers."""
+        return (EllipticalSlice,)
+
+    # --- learning -----------------------------------------------------------------------------
+
+    @property
+    @override
+    def learns(self) -> bool:
+        """Whether the reference is "auto", or has been fitted so far."""
+        return self.is_learning or self.reference == AUTO
+
+    @override
+    def at_first(self, spread: Floats, rungs: int) -> EllipticalSlice:
+        """With "auto", a wide one around zero, as wide as the first guess of the parameters is."""
+        if self.reference != AUTO:
+            return self
+        first = Students.one(np.zeros(spread.size), np.diag(spread**2), FIRST_DEGREES)
+        return replace(self, reference=first.on_rungs(rungs), is_learning=True)
+
+    @override
+    def adapted(self, seen: Seen) -> EllipticalSlice:
+        """With "auto", one that is fitted to the draws of each rung."""
+        if not self.is_learning or not isinstance(self.reference, Students):
+            return self
+        # Where every step is a draw from the problem's own reference, no other one is needed.
+        draws = [
+            states[:0] if level == seen.reference_level else states
+            for level, states in zip(seen.levels, seen.states, strict=True)
+        ]
+        return replace(self, reference=fit_all(draws, self.reference, self.components))
+
+    @override
+    def respaced(self, nearest: Integers) -> EllipticalSlice:
+        """With "auto", for each new rung that of the nearest old one."""
+        if not self.is_learning or not isinstance(self.reference, Students):
+            return self
+        return replace(self, reference=self.reference.respaced(nearest))
+
+    @override
+    def frozen(self) -> EllipticalSlice:
+        """The reference that was fitted, as if it was given by hand."""
+        return replace(self, is_learning=False)
+
+    # --- moving -------------------------------------------------------------------------------
+
+    @override
+    def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
+        """The number of steps, the share of jumps, then the reference."""
+        need_density(problem, "EllipticalSlice")
+        numbers = self._reference_of(problem).on_rungs(ladder.rungs).numbers()
+        common = np.tile([float(self.steps), float(self.jumps)], (ladder.rungs, 1))
+        return np.column_stack([common, numbers])
+
+    def _reference_of(self, problem: Problem) -> Students:
+        if isinstance(self.reference, Students):
+            if self.reference.dimension != problem.dimension:
+                raise InputError(
+                    f"the reference has {self.reference.dimension} coordinates, and the problem "
+                    f"{problem.dimension}, {', '.join(problem.names)}: give one for all of them"
+                )
+            return self.reference
+        if self.reference == AUTO:
+            raise InputError(
+                "the reference of EllipticalSlice() is found in a warm-up, and there was none: "
+                'leave out warmup=0, or give a reference ("prior", if the prior is normal)'
+            )
+        prior = problem.reference
+        moments = normal_moments(prior) if isinstance(prior, Prior) else None
+        if moments is None:
+            raise InputError(
+                f'EllipticalSlice("prior") needs a prior that is normal, got {prior!r}: use '
+                "EllipticalSlice(), which fits a reference in the warm-up"
+            )
+        return Students.one(*moments)
+
+    @override
+    def step(self, parts: Parts) -> Callable[..., bool]:
+        """A jump now and then, if there are several components; else an elliptical slice.
+
+        First a component is drawn from those that the present state may have come from, then by how
+        much a normal distribution would have to be widened to be that Student distribution. Given
+        these, the target is a normal density times the rest, which is what the slice is cut from.
+        """
+        need_density(parts.problem, "EllipticalSlice")
+        dimension, value, log_prior = parts.dimension, parts.value, parts.log_prior
+        evaluate, log_weight, library = parts.evaluate, parts.log_weight, parts.target.library
+        log_reference, choose = library(log_mixture), library(draw_component)
+        widened, draw_other = library(draw_scale), library(draw_around_zero)
+        height_below, map_into = library(draw_height), library(map_between)
+        jumps, jumped = parts.place("jumps"), parts.place("jumped")
+        length = block_length(dimension)
+
+        def step(
+            level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats
+        ) -> bool:
+            count = int(tuning[MIXTURE])
+            logs, squares = np.empty(count), np.empty(count)
+            log_here = log_reference(dimension, tuning, MIXTURE, here, logs, squares)
+            chosen = choose(rng, count, logs, log_here)
+            block = MIXTURE + 1 + chosen * length
+            log_density = log_weight(level, here[value]) + here[log_prior]
+
+            if count > 1 and rng.random() < tuning[SHARE_OF_JUMPS]:
+                other = int((count - 1) * rng.random())
+                if other >= chosen:
+                    other += 1
+                log_ratio = log_here - logs[chosen] - log_density
+                to_block = MIXTURE + 1 + other * length
+                log_ratio += map_into(dimension, tuning, block, to_block, here, there)
+                evaluate(there, info)
+                log_there = log_reference(dimension, tuning, MIXTURE, there, logs, squares)
+                log_ratio += log_weight(level, there[value]) + there[log_prior]
+                log_ratio += logs[other] - log_there
+                info[jumps] += 1.0
+                goes = accepts(log_ratio, rng.random())
+                if goes:
+                    info[jumped] += 1.0
+                return goes
+
+            drawn = np.empty(dimension)
+            scale = widened(rng, dimension, tuning[block + DEGREES], squares[chosen])
+            draw_other(rng, dimension, tuning, block, scale, drawn)
+            height = height_below(rng, log_density - log_here)
+            upper = 2.0 * math.pi * rng.random()
+            lower = upper - 2.0 * math.pi
+            angle = upper
+            # As in `Slice`: to give up after a number of points, and stay, is exact too.
+            shrinks = 0
+            while shrinks < MOST_SHRINKS and info[STATUS] == 0.0:
+                shrinks += 1
+                cosine, sine = math.cos(angle), math.sin(angle)
+                for i in range(dimension):
+                    mean = tuning[block + MEAN + i]
+                    there[i] = mean + (here[i] - mean) * cosine + drawn[i] * sine
+                evaluate(there, info)
+                if there[log_prior] > -math.inf:
+                    log_there = log_reference(dimension, tuning, MIXTURE, there, logs, squares)
+                    if log_weight(level, there[value]) + there[log_prior] - log_there >= height:
+                        return True
+                if is_below(angle):
+                    lower = angle
+                else:
+                    upper = angle
+                angle = lower + (upper - lower) * rng.random()
+            return False
+
+        return step
+
+    def __repr__(self) -> str:
+        said = [] if self.reference == AUTO or self.is_learning else [repr(self.reference)]
+        usual = {"components": MOST_COMPONENTS, "jumps": USUAL_SHARE_OF_JUMPS, "steps": 1}
+        said += [
+            f"{name}={getattr(self, name)!r}"
+            for name, value in usual.items()
+            if getattr(self, name) != value
+        ]
+        return f"EllipticalSlice({', '.join(said)})"

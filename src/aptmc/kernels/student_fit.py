@@ -1,0 +1,167 @@
+"""Fit a mixture of Student distributions to what a rung has seen.
+
+Draws of a chain are like their neighbours, so each counts for less than one. Where they are few,
+the shape that was believed before counts as well.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from aptmc.compiled import Floats, FloatTable
+from aptmc.kernels.seen import FEWEST_DRAWS
+from aptmc.kernels.splitting import effective_share, narrowed, pieces_of, shrunk
+from aptmc.kernels.students import Mixed, Students
+
+MOST_ROWS = 1500
+ITERATIONS = 5
+DEGREES = (3.0, 6.0, 12.0, 25.0, 50.0, 100.0)  # of freedom, of which one is chosen
+# A reference that is a little too wide costs little, one that is too narrow costs more.
+WIDER = 1.1
+# How much draws of a rung say of the shape of the next, beside its own.
+LIKE_A_NEIGHBOUR = 0.9
+SMALLEST_SIZE = 1e-200  # of draws that are all the same
+USUAL_DEGREES = 25.0  # where draws are too few to tell, fewer than so many for each dimension
+FEWEST_FOR_DEGREES = 10.0
+
+
+class Rows(NamedTuple):
+    """Some draws, and for how many independent ones each counts."""
+
+    theta: FloatTable
+    worth: float
+
+
+def fit_all(draws: list[FloatTable], before: Students, most_components: int) -> Students:
+    """A mixture for each rung that suits its draws; the one before, where they are too few."""
+    found = [before.on(rung) for rung in range(before.rungs)]
+    rows = {rung: some(theta) for rung, theta in enumerate(draws) if len(theta) >= FEWEST_DRAWS}
+    shapes = believed_shapes(rows, before)
+    for rung, mine in rows.items():
+        found[rung] = fit(mine, shapes[rung], most_components)
+    return Students.of(found)
+
+
+def fit(rows: Rows, believed: FloatTable, most_components: int) -> Mixed:
+    """A mixture that suits the draws of a rung."""
+    pieces = pieces_of(rows.theta, most_components)
+    means = (pieces.T @ rows.theta) / pieces.sum(axis=0)[:, None]
+    rows = rows._replace(worth=effective_share(rows.theta - pieces @ means))
+    mixed = _maximised(rows, pieces, np.ones_like(pieces), believed, USUAL_DEGREES)
+    for _ in range(ITERATIONS):
+        heights, distances = log_heights(mixed, rows.theta)
+        if rows.worth * len(rows.theta) >= FEWEST_FOR_DEGREES * rows.theta.shape[1]:
+            mixed = mixed._replace(degrees=_best_degrees(heights, distances, rows.theta.shape[1]))
+        shares = _shares(log_densities(heights, distances, mixed.degrees, rows.theta.shape[1]))
+        nearness = (mixed.degrees + rows.theta.shape[1]) / (mixed.degrees + distances)
+        mixed = _maximised(rows, shares, nearness, believed, mixed.degrees)
+    return mixed._replace(matrices=WIDER * mixed.matrices)
+
+
+def believed_shapes(rows: dict[int, Rows], before: Students) -> dict[int, FloatTable]:
+    """What is believed of the shape of each rung: as its neighbours have it, and as before.
+
+    The shapes of neighbours are brought to the size of the rung: colder ones are narrower.
+    """
+    scatters, counts = {}, {}
+    for rung, mine in rows.items():
+        away = mine.theta - mine.theta.mean(axis=0)
+        scatters[rung] = away.T @ away / len(away)
+        counts[rung] = mine.worth * len(away)
+    shapes = {}
+    for rung in rows:
+        old = shape_of(before.on(rung))
+        precision = np.linalg.inv(old)
+        sizes = {
+            other: max(float(np.mean(np.sum(precision * scatters[other], axis=1))), SMALLEST_SIZE)
+            for other in rows
+        }
+        weights = {other: counts[other] * LIKE_A_NEIGHBOUR ** abs(other - rung) for other in rows}
+        total = sum(weights.values())
+        pooled = np.zeros_like(old)
+        for other, scatter in scatters.items():
+            pooled += weights[other] / total * sizes[rung] / sizes[other] * scatter
+        shapes[rung] = shrunk(pooled, total, sizes[rung] * old)
+    return shapes
+
+
+def shape_of(mixed: Mixed) -> FloatTable:
+    """The matrix of a whole mixture."""
+    away = mixed.means - mixed.weights @ mixed.means
+    matrix = np.einsum("k,kij->ij", mixed.weights, mixed.matrices)
+    return np.asarray(matrix + np.einsum("k,ki,kj->ij", mixed.weights, away, away))
+
+
+def some(draws: FloatTable) -> Rows:
+    """As many rows as there is time for, evenly."""
+    most = max(MOST_ROWS, 20 * draws.shape[1])
+    theta = draws[:: max(math.ceil(len(draws) / most), 1)]
+    return Rows(theta, effective_share(theta))
+
+
+def log_heights(mixed: Mixed, theta: FloatTable) -> tuple[Floats, FloatTable]:
+    """By component: its weight over its volume, in logs; and the squared distances of the rows."""
+    count = len(mixed.means)
+    distances, heights = np.empty((len(theta), count)), np.empty(count)
+    for place in range(count):
+        factor = np.linalg.cholesky(mixed.matrices[place])
+        standard = np.linalg.solve(factor, (theta - mixed.means[place]).T)
+        distances[:, place] = (standard**2).sum(axis=0)
+        heights[place] = math.log(mixed.weights[place]) - np.log(np.diag(factor)).sum()
+    return heights, distances
+
+
+def log_densities(
+    heights: Floats, distances: FloatTable, degrees: float, dimension: int
+) -> FloatTable:
+    """By row and component, with its weight."""
+    half = 0.5 * (degrees + dimension)
+    constant = math.lgamma(half) - math.lgamma(0.5 * degrees)
+    constant -= 0.5 * dimension * math.log(degrees * math.pi)
+    return np.asarray(heights + constant - half * np.log1p(distances / degrees))
+
+
+def _shares(logs: FloatTable) -> FloatTable:
+    """Of the components in each row."""
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _best_degrees(heights: Floats, distances: FloatTable, dimension: int) -> float:
+    """The degrees of freedom under which the draws are most likely, all else as it is."""
+
+    def log_likelihood(degrees: float) -> float:
+        logs = log_densities(heights, distances, degrees, dimension)
+        top = logs.max(axis=1)
+        return float((top + np.log(np.exp(logs - top[:, None]).sum(axis=1))).sum())
+
+    return max(DEGREES, key=log_likelihood)
+
+
+def _maximised(
+    rows: Rows,
+    shares: FloatTable,
+    nearness: FloatTable,
+    believed: FloatTable,
+    degrees: float,
+) -> Mixed:
+    """Weights, means and matrices that suit the shares of the components in the rows."""
+    theta, count = rows.theta, shares.shape[1]
+    counted = np.maximum(shares.sum(axis=0), 1e-3)
+    weighted = shares * nearness
+    means = (weighted.T @ theta) / np.maximum(weighted.sum(axis=0), 1e-300)[:, None]
+    scatters = np.empty((count, theta.shape[1], theta.shape[1]))
+    for place in range(count):
+        away = theta - means[place]
+        scatters[place] = (away * weighted[:, place, None]).T @ away / counted[place]
+    within = np.einsum("k,kij->ij", counted / counted.sum(), scatters)
+    if count > 1:
+        believed = narrowed(believed, means, within)
+    common = shrunk(within, rows.worth * len(theta), believed)
+    matrices = np.array(
+        [shrunk(scatters[k], rows.worth * counted[k], common) for k in range(count)]
+    )
+    return Mixed(counted / counted.sum(), means, matrices, degrees)

@@ -1,0 +1,1 @@
+"""Data with names: what users give and simulators return, part by part."""

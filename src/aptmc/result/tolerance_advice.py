@@ -1,0 +1,74 @@
+"""What is said of the tolerance of a likelihood-free run: never a prior sold as a posterior.
+
+A tolerance that the run has chosen itself is never called too tight or too wide for its budget:
+what is said is what a longer one would give.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from aptmc.result.one_advice import Advice
+from aptmc.session.descent import Reached, share_text
+
+MANY_TIMES = 1000.0  # as long: more than that nobody wants to wait
+MOST_NAMED = 3  # parameters
+
+
+def about_tolerance(
+    reached: Reached | None, alike: Sequence[str], parameters: int
+) -> Iterator[Advice]:
+    """What a reader must know before anything else.
+
+    :param alike: parameters whose draws cannot be told from the prior's
+    :param parameters: how many there are
+    """
+    are_all_alike = len(alike) == parameters > 0
+    if reached is not None and (reached.is_wide or not reached.is_as_asked):
+        problem = _problem(reached)
+        if are_all_alike:
+            problem += ", and the draws cannot be told from the prior's"
+        yield Advice(problem, _remedy(reached), serious=True)
+    elif are_all_alike:
+        yield Advice(
+            "the draws cannot be told from the prior's",
+            "Use a smaller tolerance, or a distance that tells parameters apart",
+            serious=True,
+        )
+    elif alike:
+        named = ", ".join(alike[:MOST_NAMED])
+        more = f" and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
+        yield Advice(
+            f"the draws of {named}{more} cannot be told from the prior's",
+            "Use a smaller tolerance; if that changes nothing, the data, as they are compared, say "
+            "nothing about them",
+            serious=False,
+        )
+
+
+def _problem(reached: Reached) -> str:
+    level = "∞" if math.isinf(reached.level) else f"{reached.level:.3g}"
+    keeps = f"keeps {share_text(reached.prior_share)} of the prior's own simulations"
+    if reached.is_as_asked:
+        return f"the tolerance {level} {keeps}"
+    missed = (
+        f"the tolerance that was asked for, {reached.asked:.3g}, was not reached: it is {level}"
+    )
+    return f"{missed}, which {keeps}" if reached.is_wide else missed
+
+
+def _remedy(reached: Reached) -> str:
+    if not reached.is_as_asked:
+        assert reached.asked is not None
+        share = reached.share_within(reached.asked)
+        times = reached.prior_share / share if share > 0.0 else math.inf
+        if times > MANY_TIMES:
+            return "Use a far longer budget, or a larger tolerance"
+        return f"Use a longer budget: {max(times, 2.0):.0f} times as long should be enough"
+    if not reached.is_chosen:
+        return "Use a smaller tolerance, or leave the choice to the run, ladder=aptmc.Ladder.auto()"
+    smaller = reached.tolerance_with(reached.prior_share / 10.0) if reached.curve else None
+    if smaller is None:
+        return "Use a longer budget"
+    return f"Use a longer budget: ten times as long would give a tolerance of about {smaller:.2g}"
