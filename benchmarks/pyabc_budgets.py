@@ -29,6 +29,9 @@ KEPT = ENVIRONMENT.parent / "pyabc_budgets"
 LIBRARIES = {"aptmc": sys.executable, "pyABC": str(PYTHON)}
 MODULES = {"aptmc": "benchmarks.pyabc_ours", "pyABC": "benchmarks.pyabc_theirs"}
 PATIENCE = 2.0  # budgets: whoever has not returned then is stopped from outside
+# A generation may need many times as many simulations as all before it; those that count are long
+# complete by then.
+PATIENCE_FOR_SIMULATIONS = 120.0
 RUNS = 10
 IN_SIMULATIONS = 2  # workers
 
@@ -78,7 +81,7 @@ def busy_share(notes: bytes, start: float, seconds: float, workers: int) -> tupl
 
 def run_cell(cell: Cell) -> Any:
     """What the run found, or what it complained of."""
-    patience = PATIENCE * cell.seconds or 3600.0
+    patience = PATIENCE * cell.seconds or PATIENCE_FOR_SIMULATIONS
     asked = {
         "case": cell.case.name, "workers": cell.workers, "seconds": cell.seconds,
         "simulations": cell.simulations, "seed": cell.seed, "patience": patience,

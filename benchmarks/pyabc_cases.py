@@ -183,18 +183,18 @@ CASES = {
             "Lotka-Volterra", "compiled, about 20 µs near the data",
             ("birth", "predation", "death"), (0.0, 0.0, 0.0), (3.0, 3.0, 3.0),
             predators_and_prey, lotka_volterra.distance, tuple(lotka_volterra.OBSERVED.tolist()),
-            {2: 20.0}, goal=1.0, simulations=100_000, first_tolerance=3.0,
+            {2: 20.0}, goal=1.0, simulations=50_000, first_tolerance=3.0,
         ),
         Case(
             "epidemic", "SIR event by event, compiled, to 100 µs", ("infection", "recovery"),
             (0.0, 0.0), (2.0, 1.0), epidemic, euclidean,
             (5.29, 7.68, 12.0, 17.12, 20.71, 20.95, 18.81, 14.87, 11.7, 9.06),
-            {2: 20.0}, goal=3.0, simulations=20_000,
+            {2: 20.0}, goal=3.0, simulations=10_000,
         ),
         Case(
             "g-and-k", "200 draws, compiled, about 15 µs", ("a", "b", "g", "k"),
             (0.0, 0.0, 0.0, 0.0), (10.0, 10.0, 10.0, 10.0), g_and_k, euclidean,
-            (3.03, 1.877, 0.528, 1.551), {2: 20.0}, goal=0.3, simulations=100_000,
+            (3.03, 1.877, 0.528, 1.551), {2: 20.0}, goal=0.3, simulations=20_000,
         ),
     )
 }  # fmt: skip

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import stats
 
 import aptmc
+from aptmc import RunHandle, sample, start  # imported before the clock runs, like pyABC
 from benchmarks.pyabc_cases import CASES, Case
 
 LOOK_EVERY = 0.02  # seconds
@@ -29,7 +30,7 @@ def problem_of(case: Case) -> aptmc.Abc:
 class Lookout:
     """Notes when the descent has come down to which tolerance, by what it says of itself."""
 
-    def __init__(self, handle: aptmc.RunHandle, start: float) -> None:
+    def __init__(self, handle: RunHandle, start: float) -> None:
         """Look on until the run ends."""
         self.reached: list[list[float]] = []
         self._handle, self._start = handle, start
@@ -79,18 +80,18 @@ def run(case: Case, workers: int, seconds: float, simulations: int, seed: int) -
     :param seconds: the budget; 0: it is in simulations, in virtual time
     """
     problem = problem_of(case)
-    start = time.monotonic()
+    began = time.monotonic()
     if simulations:
-        done = aptmc.sample(
+        done = sample(
             problem, budget=simulations / workers, on=aptmc.VirtualTime(workers), seed=seed,
             progress=False,
         )  # fmt: skip
-        return {"start": start, "returned": time.monotonic() - start} | found_by(case, done)
-    handle = aptmc.start(problem, budget=seconds, on=aptmc.Processes(workers), seed=seed)
-    lookout = Lookout(handle, start)
+        return {"start": began, "returned": time.monotonic() - began} | found_by(case, done)
+    handle = start(problem, budget=seconds, on=aptmc.Processes(workers), seed=seed)
+    lookout = Lookout(handle, began)
     done = handle.wait()
-    returned = time.monotonic() - start
-    reply = {"start": start, "returned": returned, "reached": lookout.so_far()}
+    returned = time.monotonic() - began
+    reply = {"start": began, "returned": returned, "reached": lookout.so_far()}
     return reply | found_by(case, done)
 
 
