@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ PATIENCE = 2.0  # budgets: whoever has not returned then is stopped from outside
 # complete by then.
 PATIENCE_FOR_SIMULATIONS = 120.0
 RUNS = 10
+WORKERS = (2, 16)
 IN_SIMULATIONS = 2  # workers
 
 
@@ -110,10 +112,8 @@ def run_cell(cell: Cell) -> Any:
 
 def end_all_of(group: int) -> None:
     """A run that was given up leaves workers behind."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def fill(wanted: Sequence[Cell]) -> None:
@@ -129,11 +129,27 @@ def fill(wanted: Sequence[Cell]) -> None:
         print(f"{cell.file.stem}: {found.get('tolerance', found)}", file=sys.stderr, flush=True)
 
 
-def compare(names: Sequence[str], workers: Sequence[int], runs: int) -> None:
-    """Run what is missing, and print the tables."""
+def compare(
+    names: Sequence[str] | None = None, workers: Sequence[int] | None = None, runs: int = RUNS
+) -> None:
+    """Run what is missing, and print the tables; of all cases, if none is named."""
+    names, workers = names or list(CASES), workers or WORKERS
+    if not {*names} <= {*CASES} or not {*workers} <= {*WORKERS}:
+        raise SystemExit(
+            f"cases are {', '.join(CASES)} and workers 2 or 16, got {names} and {workers}"
+        )
     if not is_installed():
         print(f"Left out: pyABC is not installed. `{INSTALL}` installs it in .cache/pyabc.\n")
         return
     wanted = list(cells(names, workers, runs))
     fill(wanted)
     print_table([(cell, json.loads(cell.file.read_text())) for cell in wanted])
+
+
+def main(*, quick: bool) -> None:
+    """Print all tables, which takes two hours."""
+    print("## Beside pyABC in equal time\n")
+    if quick:
+        print("Left out of short runs.\n")
+        return
+    compare()

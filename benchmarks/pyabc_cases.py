@@ -173,11 +173,11 @@ CASES = {
     for case in (
         Case(
             "sleeping", "5 to 500 ms, two means", ("a", "b"), (-10.0, -10.0), (10.0, 10.0),
-            slow_to_one_side, euclidean_in_python, (1.0, -1.0), {2: 60.0, 16: 15.0}, goal=1.0,
+            slow_to_one_side, euclidean_in_python, (1.0, -1.0), {2: 60.0, 16: 15.0}, goal=3.0,
         ),
         Case(
             "two modes", "10 ms in one mode, 200 ms in the other", ("x",), (-10.0,), (10.0,),
-            slow_mode, euclidean_in_python, (9.0,), {2: 60.0, 16: 15.0}, goal=1.0, modes=True,
+            slow_mode, euclidean_in_python, (9.0,), {2: 60.0, 16: 15.0}, goal=4.0, modes=True,
         ),
         Case(
             "Lotka-Volterra", "compiled, about 20 µs near the data",

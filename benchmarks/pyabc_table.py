@@ -25,9 +25,13 @@ def effective_draws(means: Any, truth: tuple[Any, Any]) -> float:
     >>> round(effective_draws(means, (np.array([3.0]), np.array([4.0]))))
     50
     """
+    return float(1.0 / relative_errors(means, truth).mean())
+
+
+def relative_errors(means: Any, truth: tuple[Any, Any]) -> Any:
+    """Of each quantity: the mean squared error of its mean, in its variance."""
     expected, variances = truth
-    errors = ((np.asarray(means) - expected) ** 2).mean(axis=0) / variances
-    return float(1.0 / errors.mean())
+    return ((np.asarray(means) - expected) ** 2).mean(axis=0) / variances
 
 
 def middle(values: Iterable[float | None], form: str = ".2f") -> str:
@@ -49,7 +53,9 @@ def row(cell: Any, found: Sequence[dict[str, Any]]) -> str:
     draws = ""
     if answered:
         means = [each["means"] for each in answered]
-        draws = f"{effective_draws(means, case.truth):,.1f}"
+        each = 1.0 / relative_errors(means, case.truth)
+        words = ", ".join(f"{draws:.3g}" for draws in each)
+        draws = f"{effective_draws(means, case.truth):.3g} ({words})"
     begin = f"| {cell.library} | {len(answered)} of {len(found)} "
     tolerance = f"{middle([each.get('tolerance') for each in found], '.3g')}"
     if cell.simulations:

@@ -2,7 +2,8 @@
 
 Defaults of pyABC 0.13: a population of 100, the median of the distances as the next tolerance, a
 multivariate normal transition. `max_walltime` and `max_total_nr_simulations` are looked at after
-each generation; the answer is the last generation that was complete when the budget was spent.
+each generation; the answer is the last generation that was complete when the budget was spent. Its
+workers seed themselves from the system, so that no run can be repeated exactly.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,9 +27,9 @@ generators: dict[int, Any] = {}  # by process: each is a copy of one that may ha
 
 
 def generator() -> Any:
-    """Of this process; pyABC has seeded numpy anew in each."""
+    """Of this process."""
     if os.getpid() not in generators:
-        generators[os.getpid()] = np.random.default_rng(np.random.randint(2**31, size=4))
+        generators[os.getpid()] = np.random.default_rng()
     return generators[os.getpid()]
 
 
@@ -73,10 +75,8 @@ def run(case: Case, workers: int, seconds: float, simulations: int, patience: fl
     if simulations:
         limit["max_total_nr_simulations"] = simulations
     start, began = time.monotonic(), datetime.now()
-    try:
+    with suppress(TimeoutError):
         smc.run(**limit)
-    except TimeoutError:
-        pass
     returned = time.monotonic() - start
     signal.setitimer(signal.ITIMER_REAL, 0.0)
     generations = []
@@ -87,7 +87,6 @@ def run(case: Case, workers: int, seconds: float, simulations: int, patience: fl
         if row.t < 0 or (seconds and moment > seconds) or (simulations and taken > simulations):
             continue
         draws, weights = smc.history.get_distribution(m=0, t=int(row.t))
-        # Its own generations may come too late: they count from the moment they are there.
         values = case.quantities(draws[list(case.parameters)].to_numpy())
         generations.append(
             {
@@ -108,7 +107,6 @@ def run(case: Case, workers: int, seconds: float, simulations: int, patience: fl
 if __name__ == "__main__":
     logging.disable(logging.INFO)
     asked = json.loads(sys.argv[1])
-    np.random.seed(asked["seed"])
     name = asked.pop("case")
     del asked["seed"]
     print(json.dumps(run(CASES[name], **asked)))
