@@ -217,3 +217,15 @@ def test_equal_distances_do_not_stop_a_population(distances):
     level = population.next_level(0.5, 3.0)
     assert level == distances[1]
     assert population.drop(level) == np.mean(np.array(distances) <= level)
+
+
+def test_a_warm_up_in_which_chains_hardly_move_has_one_round():
+    """Each round has an end, at which what is under way is waited for or lost."""
+
+    def rounds(budget):
+        return len(
+            aptmc.sample(TWO_MODES, budget=budget, on=aptmc.VirtualTime(2), seed=1).warmup_rounds
+        )
+
+    assert rounds(1_500) == 1
+    assert rounds(100_000) == 4

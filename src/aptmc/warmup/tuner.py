@@ -29,10 +29,14 @@ from aptmc.warmup.round_draws import RoundDraws, later_by, settled_or_held, some
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 # What a tuner must know to go on after a round, beside what was found.
-REMEMBERED = ("remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched")
+REMEMBERED = (
+    "remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched",
+    "rounds_after_descent",
+)  # fmt: skip
 # Of the time that there is, and of a warm-up whose length is given, the most for a descent.
 DESCENT, DESCENT_OF_WARMUP = 0.4, 0.7
-ROUNDS_AFTER_DESCENT = 4
+# Fewer where moves are long: in a shorter round hardly a chain would move, and each has an end.
+ROUNDS_AFTER_DESCENT, SWEEPS_OF_FIRST = 4, 4.0
 ROUNDS_AT_LEAST = 0.1  # of what is left
 # A sitting may end in mid-round. The next one goes on with it, unless so much of it was done.
 WHOLE = 0.99
@@ -63,6 +67,8 @@ class Tuner:
         self.descent: Descent | None = None  # that is under way
         self.descended: dict[str, Any] = {}  # what an earlier sitting knew of it
         self.searched = 0.0  # how long the descent took
+        self.rounds_after_descent = ROUNDS_AFTER_DESCENT
+        self.seconds_per_step = 0.0  # where it ended
         self.reached: Reached | None = None
 
     # --- running ------------------------------------------------------------------------------
@@ -83,6 +89,8 @@ class Tuner:
             stopped = self.descend(engine, first)
             session = None
         length, sampling = self.planned(engine.left())
+        if self.seconds_per_step > 0.0:  # a descent has just ended
+            self.rounds_after_descent = self.fitting_rounds(length)
         parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
         if self.found.asked.settling > 0:
             parts *= 1.0 - SETTLING
@@ -152,6 +160,7 @@ class Tuner:
         found.learn_from_descent(descent.stages, coldest, is_wide=reached.is_wide)
         self.reached = reached.at(found.levels[0])._replace(by_rejection=found.renews)
         self.remembered = [(stage.level, stage.rows) for stage in reversed(descent.stages)]
+        self.seconds_per_step = descent.stages[-1].seconds_per_step
         return None
 
     def goal(self, left: float) -> Goal:
@@ -182,6 +191,13 @@ class Tuner:
                 self.plan = length, max(left - length, 0.0)
         return self.plan or (0.0, 0.0)
 
+    def fitting_rounds(self, length: float) -> int:
+        """As many as double in length and begin with some sweeps, of a warm-up of some length."""
+        settings = self.settings
+        sweep = self.seconds_per_step * settings.layout().rung.size / settings.on.processors
+        parts = length / (SWEEPS_OF_FIRST * max(sweep, LEAST_LEFT))
+        return int(np.clip(math.log2(parts + 1.0), 1, ROUNDS_AFTER_DESCENT))
+
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""
         own = {name: getattr(self, name) for name in REMEMBERED}
@@ -192,7 +208,8 @@ class Tuner:
     def recall(self, memory: Mapping[str, Any]) -> None:
         """Go on after the rounds of another tuner."""
         # Before rounds could be cut off, each had an epoch of its own.
-        memory = {"number": memory["epoch"], "in_round": 0.0, "searched": 0.0} | dict(memory)
+        before = {"number": memory["epoch"], "in_round": 0.0, "searched": 0.0}
+        memory = before | {"rounds_after_descent": ROUNDS_AFTER_DESCENT} | dict(memory)
         for name in REMEMBERED:
             setattr(self, name, memory[name])
         self.descended = memory.get("descended", {})
@@ -209,7 +226,7 @@ class Tuner:
         """How many rounds there are: none, if all is known."""
         if self.found.renews:
             return 0
-        return ROUNDS_AFTER_DESCENT if self.problem.needs_search else ROUNDS
+        return self.rounds_after_descent if self.problem.needs_search else ROUNDS
 
     def so_far(self) -> WarmUp:
         """What the rounds that are complete have shown."""

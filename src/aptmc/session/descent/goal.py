@@ -129,7 +129,9 @@ class Affordable(Goal):
     def size(self, seconds: float) -> int:
         """So many that going down takes a small part of what can be simulated in all."""
         simulations = self.time * self.processors / max(seconds, 1e-9)
-        return int(max(min(simulations / 100.0, 200.0), 32.0, 2.0 * self.processors))
+        # Of few particles, modes are lost by chance; so there is a part that is not so small.
+        few = max(min(simulations / 40.0, 64.0), 32.0, 2.0 * self.processors)
+        return int(max(min(simulations / 100.0, 200.0), few))
 
     @override
     def is_too_late(self, elapsed: float) -> bool:

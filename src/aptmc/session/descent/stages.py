@@ -29,6 +29,11 @@ class Stage(NamedTuple):
         return self.seconds / max(self.accepted, 1.0)
 
     @property
+    def seconds_per_step(self) -> float:
+        """What a step takes one processor."""
+        return self.seconds / max(self.steps, 1.0)
+
+    @property
     def acceptance(self) -> float:
         """The share of steps that hit."""
         return self.accepted / max(self.steps, 1.0)
