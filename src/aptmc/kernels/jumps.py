@@ -6,7 +6,7 @@ beside it. A mixture that was fitted in the warm-up leads to all of it, from any
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -26,6 +26,8 @@ from aptmc.kernels.students import (
 )
 
 MOST_COMPONENTS = 32
+# Where a mixture has less than the target, a chain that got there stays for long: so it has tails.
+MOST_DEGREES = 12.0
 
 
 def check_jumps(reference: Any, jumps: Any) -> None:
@@ -55,7 +57,7 @@ class Fitted:
         told = np.array([independent(rows) for rows in states])
         better = told >= np.maximum(self.told, FEWEST_DRAWS)
         some = [rows if use else rows[:0] for rows, use in zip(states, better, strict=True)]
-        reference = fit_all(some, self.reference, MOST_COMPONENTS)
+        reference = with_tails(fit_all(some, self.reference, MOST_COMPONENTS))
         return Fitted(reference, np.where(better, told, self.told))
 
     def respaced(self, nearest: Integers) -> Fitted:
@@ -73,6 +75,11 @@ def first_fit(states: list[FloatTable], covariances: FloatTables) -> Fitted:
         for rows, covariance in zip(states, covariances, strict=True)
     ]
     return Fitted(Students.of(single), np.zeros(len(states))).after(states)
+
+
+def with_tails(reference: Students) -> Students:
+    """The same with few degrees of freedom."""
+    return replace(reference, degrees=np.minimum(reference.degrees, MOST_DEGREES))
 
 
 def independent(states: FloatTable) -> float:
