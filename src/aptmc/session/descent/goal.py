@@ -15,7 +15,7 @@ from aptmc.session.descent.stages import Stage
 # Of the moves that hit, how many are worth an effective draw, before a run has shown it.
 WORTH = 0.25
 # While a tolerance keeps more than such a share of the prior's simulations, a smaller one is worth
-# more than draws: so large a part of those that are wanted is enough. Measured: docs/sbibm.md.
+# more than draws: so large a part of those that are wanted is enough.
 COARSE = ((0.01, 1.0 / 8.0), (0.001, 1.0 / 4.0))
 FEWEST_DRAWS = 50.0
 
