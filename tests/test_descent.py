@@ -88,9 +88,40 @@ def test_a_simulator_that_cannot_stop_early_goes_down_from_the_prior():
         observed=[0.0, 0.0],
         distance=lambda mine, yours: abs(mine - yours).sum(),
     )
-    descent = descended(problem, [1.0, 2.0])  # two of a million draws from the prior
-    assert descent.simulations < 10_000
-    assert share_within(descent.stages, 1.0) == pytest.approx(2e-6, rel=5.0)
+    # Two of a million draws from the prior. A descent tells that to a factor of two or three.
+    descents = [descended(problem, [1.0, 2.0], seed) for seed in range(5)]
+    assert max(descent.simulations for descent in descents) < 10_000
+    shares = [share_within(descent.stages, 1.0) for descent in descents]
+    assert np.median(shares) == pytest.approx(2e-6, rel=5.0)
+
+
+@njit
+def crescents(theta, rng):
+    """Two thin crescents far from each other: the two moons of the public benchmark."""
+    angle, radius = math.pi * (rng.random() - 0.5), 0.1 + 0.01 * rng.standard_normal()
+    return np.array(
+        [
+            radius * math.cos(angle) + 0.25 - abs(theta[0] + theta[1]) / math.sqrt(2.0),
+            radius * math.sin(angle) + (theta[1] - theta[0]) / math.sqrt(2.0),
+        ]
+    )
+
+
+@njit
+def euclidean(simulated, observed):
+    return math.sqrt(((simulated - observed) ** 2).sum())
+
+
+def test_particles_jump_where_no_step_has_the_right_size(monkeypatch):
+    side = stats.uniform(-1.0, 2.0)
+    problem = aptmc.Abc(
+        crescents, aptmc.Prior(a=side, b=side), observed=[-0.6, 0.1], distance=euclidean
+    )
+    seeds = range(3)
+    jumping = [descended(problem, [0.05, 0.5], seed).simulations for seed in seeds]
+    monkeypatch.setattr(aptmc.OneHit, "search_anywhere", lambda *_: None)
+    stepping = [descended(problem, [0.05, 0.5], seed).simulations for seed in seeds]
+    assert np.median(jumping) < 0.6 * np.median(stepping)
 
 
 def test_the_share_of_the_prior_is_measured_on_the_way():

@@ -141,20 +141,20 @@ class Tuner:
             raise usage.failure
         if usage.stopped is not StopReason.STILL_RUNNING:
             return usage.stopped
-        coldest = descent.has_reached
+        coldest, draws = descent.has_reached, None
         if not descent.stages:
             raise InputError(descent.out_of_reach(settings.ladder.levels))
         if isinstance(descent.goal, Affordable):
             # All simulations of the prior may lie within what was asked for.
             coldest = descent.goal.chosen(descent.stages, usage.elapsed)
             coldest = max(coldest, descent.goal.coldest)
+            draws = descent.goal.aimed_at(descent.stages)
         elif coldest > descent.goal.coldest:
             raise InputError(descent.out_of_reach(settings.ladder.levels))
         self.descent, self.descended = None, {}
         self.searched = usage.elapsed
         wish = self.to_find.ladder
         asked = descent.goal.coldest if wish is None else wish.coldest
-        draws = None if wish is None else wish.effective_draws
         reached = reached_by(descent, coldest, asked=asked, effective_draws=draws)
         found = self.found
         found.learn_from_descent(descent.stages, coldest, is_wide=reached.is_wide)

@@ -13,6 +13,7 @@ from typing_extensions import override
 from aptmc.compiled import Floats, FloatTable
 from aptmc.kernels import Kernel
 from aptmc.kernels.base import STEPS
+from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import START, WARMUP, Key
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import ACCEPTED, value_column
@@ -51,13 +52,15 @@ class Descent(Errand):
         seed: int,
         goal: Goal,
         tuning: Callable[[FloatTable | None], Floats],
+        anywhere: Callable[[FloatTable], Floats | None],
     ) -> None:
         """Prepare to go down.
 
         :param tuning: from a covariance of the particles to the kernel's numbers
+        :param anywhere: from the particles to its numbers for proposals like all of them, if any
         """
         self.problem, self.goal, self.seed = problem, goal, seed
-        self._tuning_for = tuning
+        self._tuning_for, self._tuning_like = tuning, anywhere
         self._value = value_column(problem.dimension)
         self._counted = kernel.places.get("simulations")
         self._rng = Key(seed, 0, 0, WARMUP).generator()
@@ -218,7 +221,7 @@ class Descent(Errand):
                     hits = 0.0
         self._accepted += hits
         self._moved += hits * self._sizes.worth(size)
-        self._sizes.heard(size, steps, hits)
+        self._sizes.heard(size, steps, counted, hits)
         self.population.come_home(particle, row, self.level)
 
     def _begin_stage(self) -> None:
@@ -230,15 +233,22 @@ class Descent(Errand):
 
     def _fit_steps(self) -> None:
         assert self.population is not None
-        covariance = self.population.covariance(self.problem.dimension)
-        self._rows = [self._tuning_for(variance * covariance) for variance in VARIANCES]
+        dimension = self.problem.dimension
+        covariance = self.population.covariance(dimension)
+        rows = [self._tuning_for(variance * covariance) for variance in VARIANCES]
+        distinct = self.population.distinct(dimension)
+        anywhere = self._tuning_like(distinct) if len(distinct) >= FEWEST_DRAWS else None
+        self._sizes.can_jump = anywhere is not None
+        if anywhere is not None:
+            rows = [np.append(row, np.zeros(anywhere.size - row.size)) for row in (*rows, anywhere)]
+        self._rows = rows
 
     def _end_stage(self, elapsed: float) -> None:
         """The population stands on its level: keep it, and go on down unless that is enough."""
         population = self.population
         assert population is not None
         counted = self._steps, self._accepted, self._stage_simulations, self._stage_seconds
-        far = self._sizes.worth(self._sizes.best())
+        far = self._sizes.worth(self._sizes.best_step())
         self.stages.append(Stage(self.level, self._log_mass, population.rows.copy(), *counted, far))
         if self.level <= self.goal.coldest or (
             self._accepted > 0.0 and self.goal.is_enough(self.stages, elapsed)

@@ -14,9 +14,10 @@ from aptmc.session.descent.stages import Stage
 
 # Of the moves that hit, how many are worth an effective draw, before a run has shown it.
 WORTH = 0.25
-# Below this share of the prior's simulations a tolerance says something; above it, it is still
-# lowered if at least so many effective draws are left.
-TELLING, FEWEST_DRAWS = 0.01, 50.0
+# While a tolerance keeps more than such a share of the prior's simulations, a smaller one is worth
+# more than draws: so large a part of those that are wanted is enough.
+COARSE = ((0.01, 1.0 / 8.0), (0.001, 1.0 / 4.0))
+FEWEST_DRAWS = 50.0
 
 
 class Goal(ABC):
@@ -141,9 +142,14 @@ class Affordable(Goal):
     def is_enough(self, stages: Sequence[Stage], elapsed: float) -> bool:
         if self.wanted is not None:
             return False
-        draws = self.affordable_draws(stages[-1], elapsed)
-        is_telling = stages[-1].log_mass <= math.log(TELLING)
-        return draws < (self.effective_draws if is_telling else FEWEST_DRAWS)
+        return self.affordable_draws(stages[-1], elapsed) < self.draws_at(stages[-1])
+
+    def draws_at(self, stage: Stage) -> float:
+        """How many effective draws are to be had before one goes further down from a stage."""
+        for share, part in COARSE:
+            if stage.log_mass > math.log(share):
+                return max(part * self.effective_draws, min(self.effective_draws, FEWEST_DRAWS))
+        return self.effective_draws
 
     def chosen(self, stages: Sequence[Stage], elapsed: float) -> float:
         """The tolerance to sample at: where the draws that can be afforded are those wanted."""
@@ -151,10 +157,15 @@ class Affordable(Goal):
         if self.wanted is not None or len(stages) < 2 or last.level <= 0.0:
             return last.level
         before, after = (self.affordable_draws(stage, elapsed) for stage in stages[-2:])
-        if stages[-2].accepted == 0.0 or not after < self.effective_draws < before:
+        wanted = self.aimed_at(stages)
+        if stages[-2].accepted == 0.0 or not after < wanted < before:
             return last.level
-        part = math.log(before / self.effective_draws) / math.log(before / after)
+        part = math.log(before / wanted) / math.log(before / after)
         return float(stages[-2].level ** (1.0 - part) * last.level**part)
+
+    def aimed_at(self, stages: Sequence[Stage]) -> float:
+        """For how many effective draws the tolerance is chosen: those of the last step down."""
+        return self.draws_at(stages[max(len(stages) - 2, 0)])
 
     def affordable_draws(self, stage: Stage, elapsed: float) -> float:
         """How many effective draws the rest of the time gives at a stage's level, about."""

@@ -96,6 +96,7 @@ class Population:
         """Of the parameters."""
         return np.atleast_2d(np.cov(self.rows[:, :dimension], rowvar=False))
 
-    def distinct(self) -> int:
-        """How many different states there are."""
-        return int(np.unique(self.rows[:, 0]).size)
+    def distinct(self, dimension: int) -> FloatTable:
+        """The parameters without copies, in no order: who looks at them takes it for time."""
+        parameters = np.unique(self.rows[:, :dimension], axis=0)
+        return self._rng.permutation(parameters)

@@ -35,8 +35,8 @@ class Stage(NamedTuple):
 
     @property
     def acceptance(self) -> float:
-        """The share of steps that hit."""
-        return self.accepted / max(self.steps, 1.0)
+        """The share of simulations that hit: what is refused before costs none."""
+        return self.accepted / max(self.simulations, 1.0)
 
 
 def rows_within(stages: Sequence[Stage], level: float, value: int) -> FloatTable:
