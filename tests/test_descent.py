@@ -198,7 +198,7 @@ def test_a_simulator_that_never_ends_now_and_then_costs_its_own_processor_for_a_
     """Nothing of a descent counts, so that what is stuck may be given up."""
     clock = SetClock()
     problem, kernel = TWO_MODES, aptmc.OneHit(1.0)
-    goal = Affordable(1000.0, 400.0, 1e6, 4, 400.0, wanted=1.0)
+    goal = Affordable(1000.0, 400.0, 1e6, 4, 1, wanted=1.0)
     descent = descent_for(problem, aptmc.Ladder.tolerances([1.0]), kernel, 1, goal)
 
     def seconds(order):

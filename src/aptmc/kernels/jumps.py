@@ -14,7 +14,7 @@ import numpy as np
 from aptmc.compiled import Floats, FloatTable, FloatTables, Generator, Integers, compiled
 from aptmc.errors import InputError
 from aptmc.kernels.seen import FEWEST_DRAWS
-from aptmc.kernels.splitting import effective_share
+from aptmc.kernels.shapes import effective_share
 from aptmc.kernels.student_fit import USUAL_DEGREES, fit_all
 from aptmc.kernels.students import (
     DEGREES,

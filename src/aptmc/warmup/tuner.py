@@ -173,8 +173,9 @@ class Tuner:
         most_time = DESCENT * left if length is None else DESCENT_OF_WARMUP * length
         top = math.inf if wish.hottest is None else wish.hottest
         return Affordable(
-            left, most_time, most, processors, wish.effective_draws, wish.coldest, top
-        )
+            left, most_time, most, processors, self.problem.dimension, wish.effective_draws,
+            wish.coldest, top,
+        )  # fmt: skip
 
     def planned(self, left: float) -> tuple[float, float]:
         """How long the warm-up is to be, and what follows.

@@ -10,6 +10,11 @@ import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
 
+# Of the last so many stages means are looked at, if there are some.
+TELLING, FEWEST_TELLING = 5, 3
+CHANCE = 1.5  # standard errors
+TINY = 1e-300
+
 
 class Stage(NamedTuple):
     """One stage, when it was over."""
@@ -76,3 +81,24 @@ def step_size_at(stages: Sequence[Stage], level: float) -> float:
     """The size of steps that led farthest on the coldest stage that was not colder than a level."""
     fitting = [stage.step_size for stage in stages if stage.level >= level]
     return fitting[-1] if fitting else stages[0].step_size
+
+
+def means_move_by(stages: Sequence[Stage], dimension: int) -> float:
+    """How far means would still move if the tolerance went to 0, in standard deviations: at least.
+
+    At small tolerances they move with its square, and what is left is as the last stages show it.
+    Of that, what may be chance is taken off.
+    """
+    last = [stage for stage in stages if stage.level < math.inf][-TELLING:]
+    if len(last) < FEWEST_TELLING or last[-1].level <= 0.0:
+        return 0.0
+    squares = np.array([(stage.level / last[-1].level) ** 2 for stage in last])
+    away = squares - squares.mean()
+    if not away.any():
+        return 0.0
+    means = np.array([stage.rows[:, :dimension].mean(axis=0) for stage in last])
+    spread = last[-1].rows[:, :dimension].std(axis=0)
+    moves = np.abs(away @ means) / (away @ away) / np.maximum(spread, TINY)
+    # Half of the particles were copies of others when the stage began.
+    error = math.sqrt(2.0 / len(last[-1].rows) / (away @ away))
+    return float(max(moves.max() - CHANCE * error, 0.0))
