@@ -182,7 +182,10 @@ def test_slow_parameters_are_not_lost_on_the_way():
 
 
 def test_a_descent_that_forgets_who_is_in_flight_would_lose_them(monkeypatch):
-    """The planted error: whoever is not at home when the tolerance goes down is left behind."""
+    """The planted error: whoever is not at home when the tolerance goes down is left behind. Draws
+    from a mixture, which come from one mode to the other, would hide most of it."""
+    monkeypatch.setattr(aptmc.OneHit, "search_anywhere", lambda *_: None)
+    assert slow_shares(range(6))[0].mean() > 0.38
     drop = Population.drop
 
     def forgetful(self, level):
@@ -258,5 +261,5 @@ def test_a_warm_up_in_which_chains_hardly_move_has_one_round():
             aptmc.sample(TWO_MODES, budget=budget, on=aptmc.VirtualTime(2), seed=1).warmup_rounds
         )
 
-    assert rounds(1_500) == 1
+    assert rounds(300) == 1
     assert rounds(100_000) == 4

@@ -259,12 +259,13 @@ class Search(Errand):
 
 
 def tried_after_a_search(seconds, *, count=100, latency=0.0):
-    """Whether moves are tried after a search has shown how long its own take."""
-    ordered = []
+    """Whether moves are tried after a search has shown how long its own take. Afterwards all moves
+    are short, so that nothing else tells."""
+    ordered, searching = [], True
 
     def noted(order):
         ordered.append(order.key.purpose)
-        return seconds(order)
+        return seconds(order) if searching else 1e-3 * order.tuning[STEPS]
 
     place = WorkerEngine(noted, units=Grouping("auto", "auto").units)
     listen = place.workforce.listen
@@ -274,6 +275,7 @@ def tried_after_a_search(seconds, *, count=100, latency=0.0):
 
     place.workforce.listen = from_afar
     place.engine.search(place.session, Search(place.session, count))
+    searching = False
     place.run(30.0)
     assert MOVE in ordered
     return PILOT in ordered
@@ -296,3 +298,18 @@ def test_what_only_the_first_calls_of_a_search_take_says_nothing():
         return 10.0 if is_first else 1e-3 * order.tuning[STEPS]
 
     assert tried_after_a_search(seconds)
+
+
+def test_deadlines_after_the_end_of_a_phase_are_none_of_its_own():
+    """Whoever falls behind, because a round of exchanges or an order takes long, must not catch up
+    with deadlines that pass meanwhile, and then with those that pass meanwhile, without an end."""
+    place = WorkerEngine(lambda order: 1.0)
+    order = place.workforce.order
+
+    def slow(worker, move):
+        order(worker, move)
+        place.clock.time += 60.0 if move.key.purpose == MOVE else 0.0
+
+    place.workforce.order = slow
+    place.run(50.0)
+    assert place.session.machine.passed[0] == 50.0 // 4.0

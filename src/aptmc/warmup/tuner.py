@@ -91,6 +91,7 @@ class Tuner:
         length, sampling = self.planned(engine.left())
         if self.seconds_per_step > 0.0:  # a descent has just ended
             self.rounds_after_descent = self.fitting_rounds(length)
+            self.found.begin_deadlines(self.sweep, length / (2.0**self.count - 1.0))
         parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
         if self.found.asked.settling > 0:
             parts *= 1.0 - SETTLING
@@ -194,10 +195,14 @@ class Tuner:
 
     def fitting_rounds(self, length: float) -> int:
         """As many as double in length and begin with some sweeps, of a warm-up of some length."""
-        settings = self.settings
-        sweep = self.seconds_per_step * settings.layout().rung.size / settings.on.processors
-        parts = length / (SWEEPS_OF_FIRST * max(sweep, LEAST_LEFT))
+        parts = length / (SWEEPS_OF_FIRST * max(self.sweep, LEAST_LEFT))
         return int(np.clip(math.log2(parts + 1.0), 1, ROUNDS_AFTER_DESCENT))
+
+    @property
+    def sweep(self) -> float:
+        """How long a step of each chain takes, as far as a descent has shown."""
+        settings = self.settings
+        return self.seconds_per_step * settings.layout().rung.size / settings.on.processors
 
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""

@@ -258,8 +258,12 @@ class WorkerLoop(RunningProcessors):
                 self.take_in()
 
     def now(self) -> float:
-        """The time now as the session counts it, from the first move of its first sitting."""
-        return self.clock.now() + self.offset
+        """The time now as the session counts it, from the first move of its first sitting.
+
+        It ends with the phase. Exchanges may take so long that they fall behind: those of deadlines
+        after the end would take longer still, and are none of this phase.
+        """
+        return min(self.clock.now(), self.until) + self.offset
 
     def note_busy(self, worker: Worker, reply: Reply) -> None:
         """A worker has computed a move, which may come too late to count, or may have failed."""
