@@ -71,7 +71,7 @@ def run(case: Case, workers: int, seconds: float, simulations: int, patience: fl
     smc = prepared(case, workers)
     signal.signal(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, patience)
-    limit = {"max_walltime": timedelta(seconds=seconds)} if seconds else {}
+    limit: dict[str, Any] = {"max_walltime": timedelta(seconds=seconds)} if seconds else {}
     if simulations:
         limit["max_total_nr_simulations"] = simulations
     start, began = time.monotonic(), datetime.now()

@@ -91,7 +91,7 @@ class Tuner:
         length, sampling = self.planned(engine.left())
         if self.seconds_per_step > 0.0:  # a descent has just ended
             self.rounds_after_descent = self.fitting_rounds(length)
-            self.found.begin_deadlines(self.sweep, length / (2.0**self.count - 1.0))
+            self.found.begin_deadlines(self.sweep, length / max(2.0**self.count - 1.0, 1.0))
         parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
         if self.found.asked.settling > 0:
             parts *= 1.0 - SETTLING
@@ -294,11 +294,10 @@ class Tuner:
         """Keep states from which chains can go on.
 
         What a round has drawn that was too short to settle is too often fast; the next one would
-        begin there, and so on. So it begins where this one did, unless the ladder goes down.
+        begin there, and so on. So it begins where this one did.
         """
         machine, first = session.machine, session.progress.first_states
-        goes_down = self.to_find.ladder is not None and self.found.approach.needs_last_draws
-        if not settled_in_time(session) and not goes_down:
+        if not settled_in_time(session):
             if self.remembered:
                 return
             assert first is not None
@@ -321,7 +320,10 @@ class Tuner:
         self.remember(session, rows)
         if usage.elapsed <= 0.0:  # first states are worth keeping, too
             return []
-        found.learn_kernel(session, rows)
+        # Where a descent has seen more than a round that was too short, that stays.
+        tells = settled > 0.0 or not self.problem.needs_search
+        if tells:
+            found.learn_kernel(session, rows)
         found.learn_deadlines(machine, usage)
         rates = found.swap_rates(rows)
         accepted = mean_per_move(machine, session.record, ACCEPTED) / session.tuning[:, STEPS]
@@ -330,7 +332,7 @@ class Tuner:
             Round(self.settings.ladder, usage.elapsed, completions, rates, accepted, found.every)
         )
         wanted = self.to_find.ladder
-        if wanted is not None and min(map(len, rows)) >= FEWEST_DRAWS:
+        if tells and wanted is not None and min(map(len, rows)) >= FEWEST_DRAWS:
             drawn = RoundDraws(found.levels, rows, by_rung[0], usage.elapsed, sampling)
             found.move_to(found.approach.respaced(wanted, drawn, rates))
             if self.reached is not None:

@@ -10,16 +10,15 @@ from typing import final
 
 from typing_extensions import override
 
-from aptmc.session.descent.stages import Stage, means_move_by
+from aptmc.session.descent.stages import Stage, still_moves_by
 
 # Of the moves that hit, how many are worth an effective draw, before a run has shown it.
 WORTH = 0.25
 # How many effective draws there are to be if nobody says so. Fewer are enough where a smaller
 # tolerance is worth more than draws, but never fewer than these.
 USUAL_DRAWS, FEWEST_DRAWS = 400.0, 50.0
-# That is so while a tolerance keeps more than such a share of the prior's simulations: then such a
-# part of the draws is enough.
-COARSE = ((0.01, 1.0 / 8.0), (0.001, 1.0 / 4.0))
+# That is so while a tolerance keeps more than such a share of the prior's simulations.
+COARSE = 0.01
 # Simulations in all, for each particle of the descent.
 PER_PARTICLE = 100.0
 
@@ -158,10 +157,9 @@ class Affordable(Goal):
         """
         if self.effective_draws is not None:
             return self.effective_draws
-        for share, part in COARSE:
-            if stages[-1].log_mass > math.log(share):
-                return max(part * USUAL_DRAWS, FEWEST_DRAWS)
-        shift = means_move_by(stages, self.dimension)
+        if stages[-1].log_mass > math.log(COARSE):
+            return FEWEST_DRAWS
+        shift = still_moves_by(stages, self.dimension)
         return min(max(FEWEST_DRAWS, shift**-2.0), USUAL_DRAWS) if shift > 0.0 else USUAL_DRAWS
 
     def chosen(self, stages: Sequence[Stage], elapsed: float) -> float:

@@ -83,11 +83,12 @@ def step_size_at(stages: Sequence[Stage], level: float) -> float:
     return fitting[-1] if fitting else stages[0].step_size
 
 
-def means_move_by(stages: Sequence[Stage], dimension: int) -> float:
-    """How far means would still move if the tolerance went to 0, in standard deviations: at least.
+def still_moves_by(stages: Sequence[Stage], dimension: int) -> float:
+    """How far the posterior would still move if the tolerance went to 0, at least.
 
-    At small tolerances they move with its square, and what is left is as the last stages show it.
-    Of that, what may be chance is taken off.
+    By its means, in standard deviations, or by its widths: as far as the noise of one draw is one.
+    At small tolerances both move with the square of it, and what is left is as the last stages show
+    it. Of that, what may be chance is taken off.
     """
     last = [stage for stage in stages if stage.level < math.inf][-TELLING:]
     if len(last) < FEWEST_TELLING or last[-1].level <= 0.0:
@@ -96,9 +97,11 @@ def means_move_by(stages: Sequence[Stage], dimension: int) -> float:
     away = squares - squares.mean()
     if not away.any():
         return 0.0
-    means = np.array([stage.rows[:, :dimension].mean(axis=0) for stage in last])
-    spread = last[-1].rows[:, :dimension].std(axis=0)
-    moves = np.abs(away @ means) / (away @ away) / np.maximum(spread, TINY)
-    # Half of the particles were copies of others when the stage began.
-    error = math.sqrt(2.0 / len(last[-1].rows) / (away @ away))
-    return float(max(moves.max() - CHANCE * error, 0.0))
+    parameters = [stage.rows[:, :dimension] for stage in last]
+    widths = np.array([np.maximum(rows.std(axis=0), TINY) for rows in parameters])
+    means = np.array([rows.mean(axis=0) for rows in parameters]) / widths[-1]
+    seen = np.column_stack([means, math.sqrt(2.0) * np.log(widths)])
+    moves = np.abs(away @ seen) / (away @ away)
+    # From stage to stage half of the particles become copies of others, so that chance adds up.
+    chance = (away @ away + (np.cumsum(away) ** 2).sum()) / len(parameters[-1])
+    return float(max(moves.max() - CHANCE * math.sqrt(chance) / (away @ away), 0.0))
