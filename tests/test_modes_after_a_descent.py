@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from numba import njit
-from scipy import stats
 
 import aptmc
 from aptmc.session.descent.descent import Descent
 from aptmc.session.descent.population import Population
+from tests.test_descent import SLOW_MODE
 
 PROCESSORS = 16
 # A simulation takes 10.5 in the mean, and 40 chains are on 16 processors. Nearly half of the time
@@ -19,23 +18,12 @@ PROCESSORS = 16
 BUDGET = 672.0
 
 
-@njit
-def slow_on_the_right(theta, rng, tolerance):
-    work = 20.0 if theta[0] > 0.0 else 1.0
-    return abs(theta[0] ** 2 + 0.5 * rng.standard_normal() - 9.0), work * rng.standard_exponential()
-
-
-PROBLEM = aptmc.Abc.early(
-    slow_on_the_right, aptmc.Prior(x=stats.uniform(-10, 20)), counts_work=True
-)
-
-
 def weights(runs):
     """Of the slow mode, in runs that end some 16 sweeps after their descent."""
     found = []
     for seed in range(runs):
         run = aptmc.sample(
-            PROBLEM, budget=BUDGET, on=aptmc.VirtualTime(PROCESSORS), seed=seed, progress=False
+            SLOW_MODE, budget=BUDGET, on=aptmc.VirtualTime(PROCESSORS), seed=seed, progress=False
         )
         found.append((np.concatenate(run.series("x")) > 0.0).mean())
     return np.array(found)
