@@ -11,6 +11,8 @@ keeps only its last state.
 pyABC is not a dependency. It lives in an environment of its own, which is made on request:
 
     python -m benchmarks.pyabc_comparison --install
+
+With `--budgets` whole runs are compared in equal time: see `benchmarks.pyabc_budgets`.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from benchmarks import race
 
 ENVIRONMENT = Path(__file__).resolve().parent.parent / ".cache" / "pyabc"
 PYTHON = ENVIRONMENT / "bin" / "python"
-REQUIREMENT = "pyabc==0.13.*"
+REQUIREMENTS = ["pyabc==0.13.*", "numba"]  # the second for simulators that are compiled
 INSTALL = "python -m benchmarks.pyabc_comparison --install"
 NARROW, WIDE = race.TOLERANCES
 TURNS = 5
@@ -224,7 +226,7 @@ def install() -> None:
     """Make the environment, with pyABC in it."""
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(ENVIRONMENT)], check=True)
     options = ["--quiet", "--no-input", "--disable-pip-version-check"]
-    subprocess.run([str(PYTHON), "-m", "pip", "install", *options, REQUIREMENT], check=True)
+    subprocess.run([str(PYTHON), "-m", "pip", "install", *options, *REQUIREMENTS], check=True)
 
 
 def is_installed() -> bool:
@@ -273,11 +275,21 @@ def main(*, quick: bool) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pyabc_comparison")
     parser.add_argument("--install", action="store_true", help="install pyABC in .cache/pyabc")
-    if parser.parse_args().install:
+    parser.add_argument("--budgets", action="store_true", help="whole runs in equal time")
+    parser.add_argument("--case", action="append", help="with --budgets: one of the cases")
+    parser.add_argument("--workers", action="append", type=int, help="with --budgets: 2 or 16")
+    parser.add_argument("--runs", type=int, default=10, help="with --budgets: of each")
+    options = parser.parse_args()
+    if options.install:
         try:
             install()
         except subprocess.CalledProcessError as error:
             sys.exit(
                 f"pyABC cannot be installed here, so there is nothing to compare with: {error}"
             )
-    main(quick=False)
+    if options.budgets:
+        from benchmarks import pyabc_budgets  # which needs what is above
+
+        pyabc_budgets.compare(options.case, options.workers, options.runs)
+    else:
+        main(quick=False)

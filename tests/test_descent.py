@@ -14,6 +14,7 @@ from aptmc.backends.virtual.errands import run_errand
 from aptmc.backends.workers.early_moves import EarlyMoves
 from aptmc.errors import StopReason
 from aptmc.models import lotka_volterra
+from aptmc.problem.chain_state import WORK
 from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.descent import Affordable, DownTo, carry_out, share_within
 from aptmc.session.descent.population import Population
@@ -88,9 +89,40 @@ def test_a_simulator_that_cannot_stop_early_goes_down_from_the_prior():
         observed=[0.0, 0.0],
         distance=lambda mine, yours: abs(mine - yours).sum(),
     )
-    descent = descended(problem, [1.0, 2.0])  # two of a million draws from the prior
-    assert descent.simulations < 10_000
-    assert share_within(descent.stages, 1.0) == pytest.approx(2e-6, rel=5.0)
+    # Two of a million draws from the prior. A descent tells that to a factor of two or three.
+    descents = [descended(problem, [1.0, 2.0], seed) for seed in range(5)]
+    assert max(descent.simulations for descent in descents) < 10_000
+    shares = [share_within(descent.stages, 1.0) for descent in descents]
+    assert np.median(shares) == pytest.approx(2e-6, rel=5.0)
+
+
+@njit
+def crescents(theta, rng):
+    """Two thin crescents far from each other: the two moons of the public benchmark."""
+    angle, radius = math.pi * (rng.random() - 0.5), 0.1 + 0.01 * rng.standard_normal()
+    return np.array(
+        [
+            radius * math.cos(angle) + 0.25 - abs(theta[0] + theta[1]) / math.sqrt(2.0),
+            radius * math.sin(angle) + (theta[1] - theta[0]) / math.sqrt(2.0),
+        ]
+    )
+
+
+@njit
+def euclidean(simulated, observed):
+    return math.sqrt(((simulated - observed) ** 2).sum())
+
+
+def test_particles_jump_where_no_step_has_the_right_size(monkeypatch):
+    side = stats.uniform(-1.0, 2.0)
+    problem = aptmc.Abc(
+        crescents, aptmc.Prior(a=side, b=side), observed=[-0.6, 0.1], distance=euclidean
+    )
+    seeds = range(3)
+    jumping = [descended(problem, [0.05, 0.5], seed).simulations for seed in seeds]
+    monkeypatch.setattr(aptmc.OneHit, "search_anywhere", lambda *_: None)
+    stepping = [descended(problem, [0.05, 0.5], seed).simulations for seed in seeds]
+    assert np.median(jumping) < 0.6 * np.median(stepping)
 
 
 def test_the_share_of_the_prior_is_measured_on_the_way():
@@ -124,20 +156,28 @@ def gap(simulated, observed):
 TWO_MODES = aptmc.Abc(two_modes, aptmc.Prior(x=stats.uniform(-10, 20)), [9.0], gap)
 
 
+@njit
+def slow_on_the_right(theta, rng, tolerance):
+    work = 20.0 if theta[0] > 0.0 else 1.0
+    return abs(theta[0] ** 2 + 0.5 * rng.standard_normal() - 9.0), work * rng.standard_exponential()
+
+
+SLOW_MODE = aptmc.Abc.early(
+    slow_on_the_right, aptmc.Prior(x=stats.uniform(-10, 20)), counts_work=True
+)
+
+
 def slow_shares(seeds, processors=16):
     """Of populations that have come down: how much is where simulations take 20 times as long."""
     kernel, shares, busy = aptmc.OneHit(1.0), [], []
     for seed in seeds:
         goal = DownTo((0.5, 100.0), 1e6, processors)
-        descent = descent_for(TWO_MODES, aptmc.Ladder.tolerances([0.5, 100.0]), kernel, seed, goal)
-        mover = Mover(TWO_MODES, kernel, seed)
-
-        def seconds(order, outcome):
-            theta = outcome.state[0] if math.isnan(order.state[0]) else order.state[0]
-            return (20.0 if theta > 0.0 else 1.0) * order.key.generator().exponential()
-
-        session = type("Here", (), {"mover": mover})
-        usage = run_errand(session, descent, 1e9, np.ones(processors), seconds, Control())
+        descent = descent_for(SLOW_MODE, aptmc.Ladder.tolerances([0.5, 100.0]), kernel, seed, goal)
+        session = type("Here", (), {"mover": Mover(SLOW_MODE, kernel, seed)})
+        usage = run_errand(
+            session, descent, 1e9, np.ones(processors),
+            lambda order, outcome: float(outcome.info[WORK]), Control(),
+        )  # fmt: skip
         rows = descent.stages[-1].rows[:, 0]
         shares.append((rows > 0.0).mean())
         busy.append(usage.busy.sum() / (usage.elapsed * processors))
@@ -151,7 +191,11 @@ def test_slow_parameters_are_not_lost_on_the_way():
 
 
 def test_a_descent_that_forgets_who_is_in_flight_would_lose_them(monkeypatch):
-    """The planted error: whoever is not at home when the tolerance goes down is left behind."""
+    """The planted error: whoever is not at home when the tolerance goes down is left behind. Draws
+    from a mixture, which come from one mode to the other, would hide most of it."""
+    monkeypatch.setattr(aptmc.OneHit, "search_anywhere", lambda *_: None)
+    right = slow_shares(range(16))[0].mean()
+    assert right > 0.42
     drop = Population.drop
 
     def forgetful(self, level):
@@ -159,15 +203,14 @@ def test_a_descent_that_forgets_who_is_in_flight_would_lose_them(monkeypatch):
         return drop(self, level)
 
     monkeypatch.setattr(Population, "drop", forgetful)
-    shares, _ = slow_shares(range(6))
-    assert shares.mean() < 0.3
+    assert slow_shares(range(16))[0].mean() < right - 0.15
 
 
 def test_a_simulator_that_never_ends_now_and_then_costs_its_own_processor_for_a_while():
     """Nothing of a descent counts, so that what is stuck may be given up."""
     clock = SetClock()
     problem, kernel = TWO_MODES, aptmc.OneHit(1.0)
-    goal = Affordable(1000.0, 400.0, 1e6, 4, 400.0, wanted=1.0)
+    goal = Affordable(1000.0, 400.0, 1e6, 4, 1, wanted=1.0)
     descent = descent_for(problem, aptmc.Ladder.tolerances([1.0]), kernel, 1, goal)
 
     def seconds(order):
@@ -217,3 +260,18 @@ def test_equal_distances_do_not_stop_a_population(distances):
     level = population.next_level(0.5, 3.0)
     assert level == distances[1]
     assert population.drop(level) == np.mean(np.array(distances) <= level)
+
+
+def test_a_warm_up_in_which_chains_hardly_move_has_few_rounds():
+    """Each round has an end, at which what is under way is waited for or lost. Where nearly all
+    of a budget is the descent's, chains begin with what that has seen."""
+
+    def rounds(budget):
+        return len(
+            aptmc.sample(TWO_MODES, budget=budget, on=aptmc.VirtualTime(2), seed=1).warmup_rounds
+        )
+
+    found = [rounds(budget) for budget in (300, 800, 1_500, 100_000)]
+    assert found == sorted(found)
+    assert found[0] <= 1
+    assert found[-1] == 4

@@ -15,7 +15,6 @@ from aptmc.compiled import Floats
 from aptmc.errors import InputError
 
 SWAP_RATE = 0.4
-EFFECTIVE_DRAWS = 400.0
 MOST_RUNGS = 40
 
 
@@ -87,7 +86,7 @@ class Ladder:
     def auto(
         *,
         coldest: float | None = None,
-        effective_draws: float = EFFECTIVE_DRAWS,
+        effective_draws: float | None = None,
         swap_rate: float = SWAP_RATE,
         rungs: int | None = None,
         most_rungs: int = MOST_RUNGS,
@@ -143,6 +142,9 @@ class AutoLadder:
         part; chains in flight make pairs less adjacent, so more is better here
     :param coldest: tolerances only: the one that is wanted. Without it, the smallest at which the
         budget gives `effective_draws`
+    :param effective_draws: tolerances only, if the coldest is not given: how many there are to be.
+        Without it 400; or fewer, down to 50, while the descent sees means move by more than these
+        leave of noise, so that a smaller tolerance is worth more than draws
     :param rungs: how many, if that is to be fixed
     :param most_rungs: never more than these
     :param hottest: tolerances only: the last rung's, `math.inf` for the prior itself. Without it,
@@ -155,7 +157,7 @@ class AutoLadder:
 
     swap_rate: float = SWAP_RATE
     coldest: float | None = None
-    effective_draws: float = EFFECTIVE_DRAWS
+    effective_draws: float | None = None
     rungs: int | None = None
     most_rungs: int = MOST_RUNGS
     hottest: float | None = None
@@ -176,8 +178,9 @@ class AutoLadder:
                 f"hottest must be a tolerance larger than the coldest, got {self.hottest!r}: use "
                 "math.inf for a ladder that ends at the prior"
             )
-        if not isinstance(self.effective_draws, int | float) or not self.effective_draws > 0.0:
-            raise InputError(f"effective_draws must be positive, got {self.effective_draws!r}")
+        draws = self.effective_draws
+        if draws is not None and (not isinstance(draws, int | float) or not draws > 0.0):
+            raise InputError(f"effective_draws must be positive, got {draws!r}")
         if self.rungs is not None:
             whole_number("rungs", self.rungs, least=2)
         whole_number("most_rungs", self.most_rungs, least=2)

@@ -49,15 +49,27 @@ class Pools(ABC):
 @final
 @dataclass(frozen=True)
 class Shared(Pools):
-    """One queue for everyone: the load balances itself. The default."""
+    """One queue for everyone: the load balances itself. The default.
+
+    :param coldest: how many chains stand on the coldest rung, if not as many as on the others. Only
+        there draws count, and on a long ladder hardly any time is spent there otherwise
+    """
 
     chains_per_rung: int = 1
+    coldest: int | None = None
 
     def layout(self, ladder: Ladder, processors: int) -> Layout:
         """All chains and all processors in pool 0."""
         rung = _rungs_of_chains(ladder, self.chains_per_rung)
+        if self.coldest is not None:
+            coldest = np.zeros(whole_number("coldest", self.coldest), np.int64)
+            rung = np.append(coldest, rung[rung > 0])
         pool = np.zeros(rung.size, np.int64)
         return _layout(ladder, rung, pool, np.zeros(processors, np.int64))
+
+    def __repr__(self) -> str:
+        coldest = "" if self.coldest is None else f", coldest={self.coldest}"
+        return f"Shared(chains_per_rung={self.chains_per_rung}{coldest})"
 
 
 @final

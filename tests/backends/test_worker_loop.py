@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import aptmc
@@ -10,8 +11,10 @@ from aptmc.backends.workers.grouping import Grouping
 from aptmc.backends.workers.trials import measure_units
 from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
-from aptmc.keys import MOVE, PILOT
+from aptmc.keys import MOVE, PILOT, START, Key
 from aptmc.session.control import Control
+from aptmc.session.descent import Errand
+from aptmc.session.orders import Order
 from aptmc.session.start_up import Part, Spent
 from aptmc.session.units import Units
 from tests.backends.contract import LADDER, make_session
@@ -233,3 +236,80 @@ def test_what_only_the_first_call_of_a_worker_takes_says_nothing():
     ordered, units = purposes_of(seconds, budget=5.0)
     assert PILOT in ordered
     assert (units.steps > 1).all()
+
+
+class Search(Errand):
+    """Asks for so many first states of a rung."""
+
+    def __init__(self, session, count):
+        self.session, self.left, self.number = session, count, 0
+
+    @property
+    def is_over(self):
+        return self.left <= 0
+
+    def next_order(self):
+        self.number += 1
+        key = Key(self.session.seed, 0, self.number, START)
+        nothing = np.full(self.session.problem.width, np.nan)
+        return Order(key, 0, 1.0, self.session.tuning[0].copy(), nothing)
+
+    def report(self, order, outcome, seconds, elapsed):
+        self.left -= 1
+
+
+def tried_after_a_search(seconds, *, count=100, latency=0.0):
+    """Whether moves are tried after a search has shown how long its own take. Afterwards all moves
+    are short, so that nothing else tells."""
+    ordered, searching = [], True
+
+    def noted(order):
+        ordered.append(order.key.purpose)
+        return seconds(order) if searching else 1e-3 * order.tuning[STEPS]
+
+    place = WorkerEngine(noted, units=Grouping("auto", "auto").units)
+    listen = place.workforce.listen
+
+    def from_afar(until):
+        return [(worker, reply._replace(latency=latency)) for worker, reply in listen(until)]
+
+    place.workforce.listen = from_afar
+    place.engine.search(place.session, Search(place.session, count))
+    searching = False
+    place.run(30.0)
+    assert MOVE in ordered
+    return PILOT in ordered
+
+
+def test_where_a_search_has_shown_that_moves_are_long_none_is_tried():
+    """Its states may be quick to find: all that matters is how long a step takes in the mean."""
+    assert not tried_after_a_search(lambda order: 0.2 if order.key.number % 2 else 0.01)
+
+
+def test_where_a_search_was_cheap_or_short_or_far_away_moves_are_tried():
+    assert tried_after_a_search(lambda order: 1e-3 * order.tuning[STEPS])
+    assert tried_after_a_search(lambda order: 0.1, count=20)
+    assert tried_after_a_search(lambda order: 0.1, latency=0.05)
+
+
+def test_what_only_the_first_calls_of_a_search_take_says_nothing():
+    def seconds(order):
+        is_first = order.key.purpose == START and order.key.number <= 2
+        return 10.0 if is_first else 1e-3 * order.tuning[STEPS]
+
+    assert tried_after_a_search(seconds)
+
+
+def test_deadlines_after_the_end_of_a_phase_are_none_of_its_own():
+    """Whoever falls behind, because a round of exchanges or an order takes long, must not catch up
+    with deadlines that pass meanwhile, and then with those that pass meanwhile, without an end."""
+    place = WorkerEngine(lambda order: 1.0)
+    order = place.workforce.order
+
+    def slow(worker, move):
+        order(worker, move)
+        place.clock.time += 60.0 if move.key.purpose == MOVE else 0.0
+
+    place.workforce.order = slow
+    place.run(50.0)
+    assert place.session.machine.passed[0] == 50.0 // 4.0

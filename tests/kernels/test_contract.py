@@ -7,7 +7,7 @@ import math
 import pytest
 
 import aptmc
-from aptmc.kernels import one_hit, random_walk
+from aptmc.kernels import Students, one_hit, random_walk
 from aptmc.kernels import slice as slice_module
 from aptmc.kernels.parts import Parts
 from aptmc.problem.chain_state import accepts
@@ -85,6 +85,19 @@ class TestOneHit(KernelContract):
     def plant(self, monkeypatch):
         """Proposals race although the prior refuses them."""
         monkeypatch.setattr(one_hit, "accepts", lambda log_ratio, uniform: True)
+        return self.kernel
+
+
+class TestJumps(KernelContract):
+    model = SIMULATOR
+    kernel = aptmc.OneHit(
+        1.5, cap=3, steps=3, reference=Students.one([1.0], [[2.0]], degrees=5.0), jumps=0.7
+    )
+    learning = aptmc.OneHit("auto")
+
+    def plant(self, monkeypatch):
+        """Takes a reference for as high everywhere."""
+        monkeypatch.setattr(one_hit, "log_mixture", lambda *_: 0.0)
         return self.kernel
 
 

@@ -125,9 +125,9 @@ def test_what_messages_take_is_measured(pilot):
 def test_short_moves_make_up_for_long_ones():
     """With several processors, chains whose moves are short make more of them."""
     times = np.array([1.0, 4.0])
-    one_each = flow(times, 1, 1)
+    one_each = flow(times, np.ones(times.size, np.int64), 1)
     assert one_each.shares[0] > 0.5
-    many = flow(times, 100, 150)
+    many = flow(times, np.full(times.size, 100), 150)
     waiting = 1.0 / (many.moves_per_second / 100 * many.shares[0]) - 1.0
     assert 100 * (1 / (1 + waiting) + 4 / (4 + waiting)) == pytest.approx(150)
 

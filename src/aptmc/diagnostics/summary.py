@@ -171,14 +171,16 @@ def summarise(
     timeline: Timeline | None = None  # the same for all parameters of a run
     for name, series in draws.items():
         try:
-            known = times
+            known, has_all = times, True
             if may_be_missing:
                 there = [~np.isnan(chain) for chain in series]
                 series = [chain[has] for chain, has in zip(series, there, strict=True)]
                 if times is not None:
                     known = [each[has] for each, has in zip(times, there, strict=True)]
+                has_all = all(has.all() for has in there)
             chains = as_runs(series)
-            if timeline is None or timeline.draws != sum(chain.size for chain in chains):
+            count = sum(chain.size for chain in chains)
+            if timeline is None or timeline.draws != count or not has_all:
                 known = None if known is None else [each for each in known if each.size > 0]
                 timeline = Timeline([chain.size for chain in chains], known, apart=apart)
             if weights is None:

@@ -58,6 +58,18 @@ class Kernel(ABC):
         row: Floats = self.tuning(problem, ladder)[-1]
         return row
 
+    def search_anywhere(
+        self, problem: Problem, ladder: Ladder, states: FloatTable
+    ) -> Floats | None:
+        """One row for the same search, with proposals like all of those who search.
+
+        Where it does not lead farther than steps do, it is not used. None, the default: this kernel
+        has no such proposals.
+
+        :param states: the parameters of those who search, one row each, without copies
+        """
+        return None
+
     # --- learning -----------------------------------------------------------------------------
 
     @property

@@ -5,11 +5,12 @@ acceptance.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from aptmc.compiled import Floats, FloatTable, FloatTables, Integers
+from aptmc.kernels.jumps import Fitted, first_fit
 from aptmc.kernels.seen import FEWEST_DRAWS, Seen
 
 # The best share of accepted steps of a random walk: in one dimension, and in many.
@@ -25,13 +26,14 @@ class Learned:
 
     covariances: FloatTables
     scales: Floats
+    fitted: Fitted | None = None  # mixtures like what was seen, for kernels that jump
 
     @classmethod
     def begun(cls, spread: Floats, rungs: int, scale: float) -> Learned:
         """What is assumed before anything was seen: parameters that are independent."""
         return cls(np.tile(np.diag(spread**2), (rungs, 1, 1)), np.full(rungs, scale))
 
-    def after(self, seen: Seen, *, tunes_acceptance: bool) -> Learned:
+    def after(self, seen: Seen, *, tunes_acceptance: bool, jumps: bool) -> Learned:
         """The same, corrected by what a round has seen of each rung."""
         covariances, scales = self.covariances.copy(), self.scales.copy()
         acceptance, dimension = seen.acceptance, covariances.shape[-1]
@@ -44,16 +46,28 @@ class Learned:
             if tunes_acceptance and seen.is_moving(rung):
                 target = best_acceptance(dimension)
                 scales[rung] = better_scale(scales[rung], acceptance[rung], target)
-        return Learned(covariances, scales)
+        if not jumps:
+            return Learned(covariances, scales)
+        if self.fitted is None:
+            return Learned(covariances, scales, first_fit(seen.states, covariances))
+        return Learned(covariances, scales, self.fitted.after(seen.states))
 
     def respaced(self, nearest: Integers) -> Learned:
         """For other rungs, what the nearest of these have learnt."""
-        return Learned(self.covariances[nearest].copy(), self.scales[nearest].copy())
+        covariances, scales = self.covariances[nearest].copy(), self.scales[nearest].copy()
+        fitted = None if self.fitted is None else self.fitted.respaced(nearest)
+        return Learned(covariances, scales, fitted)
 
     @property
     def steps(self) -> FloatTables:
         """By rung: the covariance of the steps to propose."""
         return np.asarray(self.covariances * (self.scales**2)[:, None, None])
+
+    @property
+    def as_given(self) -> dict[str, Any]:
+        """By name: what one would give to a kernel that does not learn."""
+        given: dict[str, Any] = {"scale": None, "covariance": self.steps}
+        return given if self.fitted is None else given | {"reference": self.fitted.reference}
 
 
 def best_acceptance(dimension: int) -> float:

@@ -13,24 +13,30 @@ from typing_extensions import override
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.errors import InputError
-from aptmc.kernels.learned import usual_scale
+from aptmc.kernels.jumps import check_jumps, draw_anywhere, first_fit, jump_numbers
+from aptmc.kernels.learned import Learned, usual_scale
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.proposals import bounds, propose_normal, propose_truncated
 from aptmc.kernels.proposing import Proposing
+from aptmc.kernels.students import Students, block_length, log_mixture
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
 from aptmc.problem.chain_state import STATUS, accepts
 
 # Measured: docs/lotka_volterra.md. Time spent in a long race is better spent on other proposals.
 DEFAULT_CAP = 1
-# Where one draw of the prior in ten hits, one race of so many is lost in 40,000.
-FRESH_CAP = 100
+# Where one draw of the prior in ten hits, two races of three are won. Longer ones would win more,
+# but not in the same time, and a short run would end in the middle of them.
+FRESH_CAP = 10
 # Of the variance of those who search for first states: as large as that of their steps.
 SEARCH_SPREAD = 1.0
 SEARCH_RIDGE, TINY = 1e-6, 1e-300
 
-# Places in the tuning after the number of steps, before the bounds and the factor.
-CAP, PROPOSALS, BOUNDS = 1, 2, 3
+# Most proposals, where there is a reference. Steps are left for where it has less than the target.
+USUAL_SHARE_OF_JUMPS = 0.75
+
+# Places in the tuning after the number of steps, before the bounds, the factor and the mixture.
+CAP, PROPOSALS, JUMPS, BOUNDS = 1, 2, 3, 4
 # Proposals are a normal around the present parameters, the same truncated, or draws of the prior.
 NORMAL, TRUNCATED, FRESH = 0.0, 1.0, 2.0
 
@@ -57,6 +63,10 @@ class OneHit(Proposing):
     :param truncate: propose from a normal truncated to the prior's support (True) or to bounds
         (lower, upper), each a number or one per parameter; only with `scale`
     :param steps: how many local steps make one move
+    :param reference: a mixture like the target, `aptmc.kernels.Students`, for all rungs or one for
+        each. With "auto" it is fitted to what each rung sees in the warm-up
+    :param jumps: the share of proposals that are drawn from the reference, if there is one,
+        wherever the chain is: so it comes from mode to mode, and along what is thin and bent
 
     >>> OneHit(0.5)
     OneHit(scale=0.5, cap=1)
@@ -65,12 +75,16 @@ class OneHit(Proposing):
     cap: int | Sequence[int | None] | Integers | None = DEFAULT_CAP
     truncate: bool | tuple[Any, Any] = False
     steps: int = 1
+    reference: Students | None = None
+    jumps: float = USUAL_SHARE_OF_JUMPS
 
+    fits_reference = True
     statistics = ("simulations", "failures")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         whole_number("steps", self.steps)
+        check_jumps(self.reference, self.jumps)
         if isinstance(self.cap, np.ndarray):
             object.__setattr__(self, "cap", self.cap.tolist())
         for cap in self.cap if isinstance(self.cap, Sequence) else [self.cap]:
@@ -93,7 +107,7 @@ class OneHit(Proposing):
 
     @override
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
-        """Steps, cap, whether proposals are truncated, their bounds, and the factor."""
+        """Steps, cap, the kind of proposals, the share of jumps, bounds, factor and mixture."""
         _need_simulator(problem)
         rungs = ladder.rungs
         caps = list(self.cap) if isinstance(self.cap, Sequence) else [self.cap] * rungs
@@ -101,24 +115,46 @@ class OneHit(Proposing):
             raise InputError(f"cap must have one entry for each of {rungs} rungs, got {self.cap!r}")
         lower, upper = bounds(self.truncate, problem)
         proposals = NORMAL if self.truncate is False else TRUNCATED
-        common = [self.steps, math.nan, FRESH if self._is_fresh else proposals, *lower, *upper]
+        reference = self.reference
+        if isinstance(self.scale, Learned) and self.scale.fitted is not None:
+            reference = self.scale.fitted.reference
+        jumps = 0.0 if reference is None else self.jumps
+        kind = FRESH if self._is_fresh else proposals
+        common = [self.steps, math.nan, kind, jumps, *lower, *upper]
         # What is fresh has no factor; one of the same size keeps its place.
         scaled = replace(self, scale=1.0) if self._is_fresh else self
         table = scaled._table(problem, ladder, common)
         table[:, CAP] = [math.inf if cap is None else cap for cap in caps]
-        return table
+        if reference is None:
+            return table
+        if reference.dimension != problem.dimension:
+            raise InputError(
+                f"the reference has {reference.dimension} coordinates, and the problem "
+                f"{problem.dimension}, {', '.join(problem.names)}: give one for all of them"
+            )
+        return np.column_stack([table, jump_numbers(reference, rungs)])
 
     @override
     def search_tuning(
         self, problem: Problem, ladder: Ladder, covariance: FloatTable | None
     ) -> Floats:
         """Steps that follow the spread of those who search. Races are of no use to them."""
-        dimension = problem.dimension
         if covariance is None:
-            covariance = np.eye(dimension)
-        floor = SEARCH_RIDGE * np.diag(np.diag(covariance)) + TINY * np.eye(dimension)
-        searching = OneHit(covariance=SEARCH_SPREAD * covariance + floor)
-        row: Floats = searching.tuning(problem, Ladder((math.inf,), kind="tolerances"))[0]
+            covariance = np.eye(problem.dimension)
+        searching = OneHit(covariance=with_floor(SEARCH_SPREAD * covariance))
+        return searching._of_a_search(problem)
+
+    @override
+    def search_anywhere(
+        self, problem: Problem, ladder: Ladder, states: FloatTable
+    ) -> Floats | None:
+        """Draws from a mixture that is fitted to those who search."""
+        covariance = with_floor(np.atleast_2d(np.cov(states, rowvar=False)))
+        reference = first_fit([states], covariance[None]).reference
+        return OneHit(covariance=covariance, reference=reference, jumps=1.0)._of_a_search(problem)
+
+    def _of_a_search(self, problem: Problem) -> Floats:
+        row: Floats = self.tuning(problem, Ladder((math.inf,), kind="tolerances"))[0]
         return row
 
     @property
@@ -145,7 +181,10 @@ class OneHit(Proposing):
         draw = parts.draw
         propose = parts.target.library(propose_normal)
         between_bounds = parts.target.library(propose_truncated)
+        jump, log_reference = parts.target.library(draw_anywhere), parts.target.library(log_mixture)
         factor = BOUNDS + 2 * dimension
+        weights = factor + dimension**2
+        numbers_of_one = 1 + block_length(dimension)
 
         def step(
             level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats
@@ -163,7 +202,14 @@ class OneHit(Proposing):
                     if info[STATUS] != 0.0:
                         return False
                 return False
-            if tuning[PROPOSALS] == TRUNCATED:
+            if tuning[JUMPS] > 0.0 and rng.random() < tuning[JUMPS]:
+                most = (tuning.size - weights - 1) // numbers_of_one
+                mixture = weights + most
+                jump(rng, dimension, tuning, weights, mixture, there)
+                logs, squares = np.empty(most), np.empty(most)
+                log_ratio = log_reference(dimension, tuning, mixture, here, logs, squares)
+                log_ratio -= log_reference(dimension, tuning, mixture, there, logs, squares)
+            elif tuning[PROPOSALS] == TRUNCATED:
                 log_ratio = between_bounds(rng, dimension, tuning, BOUNDS, here, there)
                 if log_ratio == -math.inf:
                     return False
@@ -196,11 +242,21 @@ class OneHit(Proposing):
 
     def __repr__(self) -> str:
         options: dict[str, Any] = {"cap": self.cap}
+        if self.reference is not None:
+            options["reference"] = self.reference
+        if self.jumps != USUAL_SHARE_OF_JUMPS:
+            options["jumps"] = self.jumps
         if self.truncate is not False:
             options["truncate"] = self.truncate
         if self.steps > 1:
             options["steps"] = self.steps
         return self._described(**options)
+
+
+def with_floor(covariance: FloatTable) -> FloatTable:
+    """The same, so that it has an inverse even if all that was seen lies in a plane."""
+    floor = SEARCH_RIDGE * np.diag(np.diag(covariance)) + TINY * np.eye(len(covariance))
+    return np.asarray(covariance + floor)
 
 
 def _need_simulator(problem: Problem) -> None:

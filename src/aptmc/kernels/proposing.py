@@ -32,6 +32,8 @@ class Proposing(Kernel):
 
     # Whether the acceptance tells how large steps should be.
     tunes_acceptance = False
+    # Whether it proposes from a mixture like the target, too.
+    fits_reference = False
 
     def __post_init__(self) -> None:
         if (self.scale is None) == (self.covariance is None):
@@ -68,7 +70,9 @@ class Proposing(Kernel):
         """With "auto", steps that suit the spread of the draws seen on each rung."""
         if not isinstance(self.scale, Learned):
             return self
-        learned = self.scale.after(seen, tunes_acceptance=self.tunes_acceptance)
+        learned = self.scale.after(
+            seen, tunes_acceptance=self.tunes_acceptance, jumps=self.fits_reference
+        )
         return replace(self, scale=learned)
 
     @override
@@ -83,7 +87,7 @@ class Proposing(Kernel):
         """With "auto", the covariances that were learnt, as if they were given by hand."""
         if not isinstance(self.scale, Learned):
             return self
-        return replace(self, scale=None, covariance=self.scale.steps)
+        return replace(self, **self.scale.as_given)
 
     @property
     def _is_auto(self) -> bool:

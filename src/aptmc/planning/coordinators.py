@@ -30,9 +30,11 @@ class Coordinators:
         planner = self.planner
         choice = usual(planner.pilot, planner.request, processors)
         setting = planner.setting(processors, choice, steps)
-        hold = (setting.steps * planner.pilot.mean_hold)[planner.pilot.movers]
+        movers = planner.pilot.movers
+        hold = (setting.steps * planner.pilot.mean_hold)[movers]
         occupied = hold + (0.0 if setting.ahead > 0 else setting.latency)
-        return setting.cost * flow(occupied, choice.chains_per_rung, processors).moves_per_second
+        chains = planner.pilot.standing(choice.chains_per_rung, movers)
+        return setting.cost * flow(occupied, chains, processors).moves_per_second
 
     @cached_property
     def saturation(self) -> int | None:

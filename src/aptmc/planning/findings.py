@@ -99,7 +99,7 @@ def _chains(planner: Planner, rows: Sequence[Prediction]) -> Iterator[str]:
     pilot = planner.pilot
     if not pilot.schedule.can_change_deadlines or planner.request.chains_per_rung is not None:
         return
-    movers = pilot.chains_per_rung * len(pilot.movers)
+    movers = int(pilot.standing(pilot.chains_per_rung, pilot.movers).sum())
     short = [row for row in rows if row.processors + 2 > movers and row.coordinators == 1]
     if short:
         needs = ", ".join(f"{row.chains_per_rung} for {row.processors:,}" for row in short)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aptmc.compiled import Floats
+from aptmc.compiled import Floats, Integers
 
 HALVINGS = 100
 
@@ -23,23 +23,25 @@ class Flow(NamedTuple):
     shares: Floats  # by rung
 
 
-def flow(in_flight: Floats, chains_per_rung: int, processors: int) -> Flow:
+def flow(in_flight: Floats, chains: Integers, processors: int) -> Flow:
     """The flow, from how long a move occupies its processor, by moving rung.
 
     All processors are occupied: the chains' shares of time in flight add up to their number.
 
-    >>> round(flow(np.array([1.0, 1.0]), 2, 2).moves_per_second, 6)
+    :param chains: on each of these rungs
+
+    >>> round(flow(np.array([1.0, 1.0]), np.array([2, 2]), 2).moves_per_second, 6)
     2.0
     """
-    longest = float(in_flight.max())
-    if chains_per_rung * in_flight.size <= processors or longest == 0.0:
-        rates = 1.0 / np.maximum(in_flight, 1e-300)
+    longest, all_chains = float(in_flight.max()), int(chains.sum())
+    if all_chains <= processors or longest == 0.0:
+        rates = chains / np.maximum(in_flight, 1e-300)
     else:
-        low, high = 0.0, longest * chains_per_rung * in_flight.size
+        low, high = 0.0, longest * all_chains
         for _ in range(HALVINGS):
             waiting = 0.5 * (low + high)
-            occupied = chains_per_rung * float((in_flight / (in_flight + waiting)).sum())
+            occupied = float((chains * in_flight / (in_flight + waiting)).sum())
             low, high = (waiting, high) if occupied > processors else (low, waiting)
-        rates = 1.0 / (in_flight + 0.5 * (low + high))
+        rates = chains / (in_flight + 0.5 * (low + high))
     total = float(rates.sum())
-    return Flow(chains_per_rung * total, rates / total)
+    return Flow(total, rates / total)

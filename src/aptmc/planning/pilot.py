@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import numpy as np
@@ -10,7 +11,7 @@ from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.errors import InputError
 from aptmc.ladder import Ladder
 from aptmc.planning.effective import Effective, effective_draws
-from aptmc.pools import Pools
+from aptmc.pools import Pools, Shared
 from aptmc.result.run import Run
 from aptmc.schedule import Schedule
 
@@ -41,6 +42,7 @@ class Pilot(NamedTuple):
     processors: int
     chains: int
     chains_per_rung: int
+    coldest: int  # chains on the coldest rung
     hold: list[Floats]  # by rung, of completed moves
     hold_error: float  # of their mean over all rungs: relative, one standard error
     transitions: list[Transitions] | None  # by rung, if the draws of all rungs were kept
@@ -58,6 +60,21 @@ class Pilot(NamedTuple):
     def movers(self) -> list[int]:
         """The rungs whose chains make local moves."""
         return [rung for rung in range(self.ladder.rungs) if rung not in self.ladder.idle_rungs]
+
+    def shared(self, chains_per_rung: int) -> Shared:
+        """One queue with so many chains on each rung, and as many times more on the coldest."""
+        if self.coldest == self.chains_per_rung:
+            return Shared(chains_per_rung)
+        ratio = self.coldest / self.chains_per_rung
+        return Shared(chains_per_rung, coldest=max(round(ratio * chains_per_rung), 1))
+
+    def standing(self, chains_per_rung: int, rungs: Sequence[int]) -> Integers:
+        """By rung of a part of the ladder: how many chains stand there then."""
+        coldest = self.shared(chains_per_rung).coldest
+        standing = np.full(len(rungs), chains_per_rung)
+        if coldest is not None:
+            standing[np.asarray(rungs) == 0] = coldest
+        return standing
 
     @property
     def mean_hold(self) -> Floats:
@@ -78,7 +95,7 @@ def pilot_of(run: Run) -> Pilot:
                 f"needs at least {FEWEST_MOVES}: run the pilot for longer"
             )
     seconds = max(run.elapsed - run.counted_from, 0.0)
-    chains = run.rung_of_chain.size
+    standing = np.bincount(run.rung_of_chain)
     cost, exchange_cost = _costs(run)
     ahead = max(round(len(run.in_flight) / settings.on.processors) - 1, 0)
     latency, pause = _gaps(run, ahead, cost)
@@ -92,8 +109,9 @@ def pilot_of(run: Run) -> Pilot:
         names=tuple(settings.problem.names),
         time_unit=settings.on.time_unit,
         processors=settings.on.processors,
-        chains=chains,
-        chains_per_rung=int(np.bincount(run.rung_of_chain).max()),
+        chains=int(standing.sum()),
+        chains_per_rung=int(standing[-1]),
+        coldest=int(standing[0]),
         hold=hold,
         hold_error=_hold_error(hold),
         transitions=_transitions(run),

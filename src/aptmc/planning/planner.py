@@ -111,8 +111,9 @@ class Planner:
     def setting(self, processors: int, choice: Choice, steps: Integers | None = None) -> Setting:
         """A choice as a complete way to run, on so many processors."""
         steps = self.steps(processors) if steps is None else steps
-        moving = sum(rung in self.pilot.movers for rung in choice.rungs)
-        ahead = self.ahead(processors, choice.chains_per_rung * moving)
+        movers = [rung for rung in choice.rungs if rung in self.pilot.movers]
+        moving = int(self.pilot.standing(choice.chains_per_rung, movers).sum())
+        ahead = self.ahead(processors, moving)
         exchange_cost = self.pilot.exchange_cost if self.request.cost is None else 0.0
         setting = shared_setting(
             self.pilot, processors, choice.chains_per_rung,
@@ -143,15 +144,15 @@ class Planner:
         error = np.sqrt(effective.error**2 + own_error**2 + pilot_error**2 + model_error**2)
         simulation_error = effective.error
         if pilot.transitions is None:
-            cold_share = pilot.chains_per_rung / pilot.chains
-            share = 1.0 / len(choice.rungs) / cold_share
+            standing = pilot.standing(choice.chains_per_rung, choice.rungs)
+            share = standing[0] / standing.sum() * pilot.chains / pilot.coldest
             steps = float(setting.steps[0])
             moves = found.moves_per_second * share * steps / pilot.moves_per_second
             rate = pilot.effective.per_second * moves
             error = np.sqrt(pilot_error**2 + ROUGH**2)
             simulation_error = np.zeros_like(error)
         worst = int(np.nanargmin(rate)) if np.isfinite(rate).any() else 0
-        chains = choice.chains_per_rung * len(choice.rungs)
+        chains = int(pilot.standing(choice.chains_per_rung, choice.rungs).sum())
         schedule = setting.schedule
         return Prediction(
             processors=processors,

@@ -18,7 +18,7 @@ from aptmc.planning.effective import Effective, effective_draws
 from aptmc.planning.flow import flow
 from aptmc.planning.pilot import Pilot
 from aptmc.planning.surrogate import INDEX, PilotsMoves, Surrogate
-from aptmc.pools import Pools, Shared
+from aptmc.pools import Pools
 from aptmc.schedule import Schedule
 from aptmc.session.build import build_session
 from aptmc.settings import Settings
@@ -77,9 +77,10 @@ def shared_setting(
     each chain takes part in D rounds for each of its moves.
     """
     movers = [rung for rung in rungs if rung in pilot.movers]
-    chains, all_chains = chains_per_rung * len(movers), chains_per_rung * len(rungs)
+    moving = pilot.standing(chains_per_rung, movers)
+    chains, all_chains = int(moving.sum()), int(pilot.standing(chains_per_rung, rungs).sum())
     occupied = (steps * pilot.mean_hold)[movers] + (0.0 if ahead > 0 else latency)
-    per_move = 1.0 / flow(occupied, chains_per_rung, processors).moves_per_second
+    per_move = 1.0 / flow(occupied, moving, processors).moves_per_second
     if every is not None:
         deadlines = chains * max(per_move, cost) / every
     total_cost = cost + exchange_cost * deadlines * all_chains / chains
@@ -87,7 +88,7 @@ def shared_setting(
     if schedule.can_change_deadlines:
         every = chains * max(per_move, total_cost) / deadlines if every is None else every
         schedule = schedule.with_deadlines(every, follow=False)
-    pools = Shared(chains_per_rung)
+    pools = pilot.shared(chains_per_rung)
     return Setting(processors, rungs, pools, schedule, steps, ahead, latency, total_cost)
 
 

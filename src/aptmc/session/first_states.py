@@ -63,7 +63,10 @@ def first_states(
 
 def descent_for(problem: Problem, ladder: Ladder, kernel: Kernel, seed: int, goal: Goal) -> Descent:
     """A descent that moves as a kernel does."""
-    return Descent(problem, kernel, seed, goal, partial(kernel.search_tuning, problem, ladder))
+    steps = partial(kernel.search_tuning, problem, ladder)
+    return Descent(
+        problem, kernel, seed, goal, steps, partial(kernel.search_anywhere, problem, ladder)
+    )
 
 
 def states_found(descent: Descent, ladder: Ladder, layout: Layout) -> FloatTable:

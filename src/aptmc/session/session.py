@@ -73,6 +73,7 @@ class Progress:
     first_states: FloatTable | None = None  # from which the run can be computed again
     units: Any = None  # worker processes: how much is sent at a time
     quickest_start: float = 0.0  # worker processes: seconds that no first state took less than
+    step_length: float = 0.0  # worker processes: seconds that a step of a search took
     flight: Any = None  # virtual time: what the processors were doing
     early: EarlyOutcomes = field(default_factory=EarlyOutcomes)
     descent: Descent | None = None  # that is under way

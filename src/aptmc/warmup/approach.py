@@ -16,7 +16,6 @@ class Approach(ABC):
     """What the warm-up does in its own way for one kind of ladder."""
 
     remembers: tuple[str, ...] = ()  # attributes that rounds hand on to later ones
-    needs_last_draws = False  # for the levels of the next round, which no other states may reach
 
     @abstractmethod
     def __init__(self, problem: Problem) -> None: ...

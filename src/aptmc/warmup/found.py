@@ -13,6 +13,7 @@ from aptmc.errors import InputError
 from aptmc.kernels import Kernel, Seen
 from aptmc.kernels.base import STEPS
 from aptmc.problem.chain_state import ACCEPTED, value_column
+from aptmc.schedule import DEADLINES_PER_SWEEP
 from aptmc.session.descent import Stage, rows_within, step_size_at
 from aptmc.session.session import Session, Usage
 from aptmc.settings import Settings
@@ -138,6 +139,14 @@ class Found:
         assert kernel is not None
         self.levels, self.kernel, self.renews = (level,), kernel, True
         self.every = self.asked.budget
+
+    def begin_deadlines(self, sweep: float, first_round: float) -> None:
+        """Some in a sweep, and in the first round not more than it takes to see what they cost.
+
+        Before anything is compiled, a round of exchanges may take longer than a short move.
+        """
+        if self.to_find.deadlines is not None:
+            self.every = max(sweep / DEADLINES_PER_SWEEP, first_round / DEADLINES_AT_FIRST)
 
     def learn_deadlines(self, machine: Coordinator, usage: Usage) -> None:
         """One deadline in each sweep, if that does not cost too much."""

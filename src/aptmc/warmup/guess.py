@@ -21,6 +21,9 @@ from aptmc.warmup.tolerances import TolerancesApproach
 ROUNDS = 10
 SHARE = 0.25  # of the budget
 JITTER = 0.5
+# Chains on the coldest tolerance, for each that stands on another: so large a part of the time is
+# spent where draws count. Measured: docs/tuning.md.
+COLDEST = 3
 DEADLINES_AT_FIRST = 20.0  # in the first round
 APPROACHES: Mapping[str, type[Approach]] = {
     "powers": PowersApproach,
@@ -77,7 +80,15 @@ def with_deadlines(asked: Schedule, every: float, shortest: float) -> Schedule:
 
 
 def enough_chains(settings: Settings) -> Pools:
-    """So many chains that about as many wait as are in flight, or more."""
+    """So many chains that about as many wait as are in flight, or more.
+
+    On tolerances most of them stand on the coldest rung. Steps hit seldom there, and a descent has
+    been in all modes already, so that draws come more from the rung's own steps than from above.
+    """
     ladder = settings.ladder
-    movers = ladder.rungs - len(ladder.idle_rungs)
-    return Shared(math.ceil((2 * settings.on.processors + 2) / movers))
+    enough = 2 * settings.on.processors + 2
+    warmer = ladder.rungs - 1
+    if settings.problem.needs_search and warmer > 0 and not ladder.idle_rungs:
+        each = math.ceil(enough / (warmer * (1 + COLDEST)))
+        return Shared(each, coldest=COLDEST * each * warmer)
+    return Shared(math.ceil(enough / (ladder.rungs - len(ladder.idle_rungs))))

@@ -49,7 +49,6 @@ class TolerancesApproach(Approach):
     """For problems with a simulator."""
 
     remembers = ("curves", "yields")
-    needs_last_draws = True
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

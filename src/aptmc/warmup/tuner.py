@@ -29,10 +29,14 @@ from aptmc.warmup.round_draws import RoundDraws, later_by, settled_or_held, some
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 # What a tuner must know to go on after a round, beside what was found.
-REMEMBERED = ("remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched")
+REMEMBERED = (
+    "remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched",
+    "rounds_after_descent",
+)  # fmt: skip
 # Of the time that there is, and of a warm-up whose length is given, the most for a descent.
 DESCENT, DESCENT_OF_WARMUP = 0.4, 0.7
-ROUNDS_AFTER_DESCENT = 4
+# Fewer where moves are long: in a shorter round hardly a chain would move, and each has an end.
+ROUNDS_AFTER_DESCENT, SWEEPS_OF_FIRST = 4, 4.0
 ROUNDS_AT_LEAST = 0.1  # of what is left
 # A sitting may end in mid-round. The next one goes on with it, unless so much of it was done.
 WHOLE = 0.99
@@ -63,6 +67,8 @@ class Tuner:
         self.descent: Descent | None = None  # that is under way
         self.descended: dict[str, Any] = {}  # what an earlier sitting knew of it
         self.searched = 0.0  # how long the descent took
+        self.rounds_after_descent = ROUNDS_AFTER_DESCENT
+        self.seconds_per_step = 0.0  # where it ended
         self.reached: Reached | None = None
 
     # --- running ------------------------------------------------------------------------------
@@ -83,6 +89,9 @@ class Tuner:
             stopped = self.descend(engine, first)
             session = None
         length, sampling = self.planned(engine.left())
+        if self.seconds_per_step > 0.0:  # a descent has just ended
+            self.rounds_after_descent = self.fitting_rounds(length)
+            self.found.begin_deadlines(self.sweep, length / max(2.0**self.count - 1.0, 1.0))
         parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
         if self.found.asked.settling > 0:
             parts *= 1.0 - SETTLING
@@ -133,25 +142,26 @@ class Tuner:
             raise usage.failure
         if usage.stopped is not StopReason.STILL_RUNNING:
             return usage.stopped
-        coldest = descent.has_reached
+        coldest, draws = descent.has_reached, None
         if not descent.stages:
             raise InputError(descent.out_of_reach(settings.ladder.levels))
         if isinstance(descent.goal, Affordable):
             # All simulations of the prior may lie within what was asked for.
             coldest = descent.goal.chosen(descent.stages, usage.elapsed)
             coldest = max(coldest, descent.goal.coldest)
+            draws = descent.goal.aimed_at(descent.stages)
         elif coldest > descent.goal.coldest:
             raise InputError(descent.out_of_reach(settings.ladder.levels))
         self.descent, self.descended = None, {}
         self.searched = usage.elapsed
         wish = self.to_find.ladder
         asked = descent.goal.coldest if wish is None else wish.coldest
-        draws = None if wish is None else wish.effective_draws
         reached = reached_by(descent, coldest, asked=asked, effective_draws=draws)
         found = self.found
         found.learn_from_descent(descent.stages, coldest, is_wide=reached.is_wide)
         self.reached = reached.at(found.levels[0])._replace(by_rejection=found.renews)
         self.remembered = [(stage.level, stage.rows) for stage in reversed(descent.stages)]
+        self.seconds_per_step = descent.stages[-1].seconds_per_step
         return None
 
     def goal(self, left: float) -> Goal:
@@ -164,8 +174,9 @@ class Tuner:
         most_time = DESCENT * left if length is None else DESCENT_OF_WARMUP * length
         top = math.inf if wish.hottest is None else wish.hottest
         return Affordable(
-            left, most_time, most, processors, wish.effective_draws, wish.coldest, top
-        )
+            left, most_time, most, processors, self.problem.dimension, wish.effective_draws,
+            wish.coldest, top,
+        )  # fmt: skip
 
     def planned(self, left: float) -> tuple[float, float]:
         """How long the warm-up is to be, and what follows.
@@ -182,6 +193,17 @@ class Tuner:
                 self.plan = length, max(left - length, 0.0)
         return self.plan or (0.0, 0.0)
 
+    def fitting_rounds(self, length: float) -> int:
+        """As many as double in length and begin with some sweeps, of a warm-up of some length."""
+        parts = length / (SWEEPS_OF_FIRST * max(self.sweep, LEAST_LEFT))
+        return int(np.clip(math.log2(parts + 1.0), 1, ROUNDS_AFTER_DESCENT))
+
+    @property
+    def sweep(self) -> float:
+        """How long a step of each chain takes, as far as a descent has shown."""
+        settings = self.settings
+        return self.seconds_per_step * settings.layout().rung.size / settings.on.processors
+
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""
         own = {name: getattr(self, name) for name in REMEMBERED}
@@ -192,7 +214,8 @@ class Tuner:
     def recall(self, memory: Mapping[str, Any]) -> None:
         """Go on after the rounds of another tuner."""
         # Before rounds could be cut off, each had an epoch of its own.
-        memory = {"number": memory["epoch"], "in_round": 0.0, "searched": 0.0} | dict(memory)
+        before = {"number": memory["epoch"], "in_round": 0.0, "searched": 0.0}
+        memory = before | {"rounds_after_descent": ROUNDS_AFTER_DESCENT} | dict(memory)
         for name in REMEMBERED:
             setattr(self, name, memory[name])
         self.descended = memory.get("descended", {})
@@ -209,7 +232,7 @@ class Tuner:
         """How many rounds there are: none, if all is known."""
         if self.found.renews:
             return 0
-        return ROUNDS_AFTER_DESCENT if self.problem.needs_search else ROUNDS
+        return self.rounds_after_descent if self.problem.needs_search else ROUNDS
 
     def so_far(self) -> WarmUp:
         """What the rounds that are complete have shown."""
@@ -271,11 +294,10 @@ class Tuner:
         """Keep states from which chains can go on.
 
         What a round has drawn that was too short to settle is too often fast; the next one would
-        begin there, and so on. So it begins where this one did, unless the ladder goes down.
+        begin there, and so on. So it begins where this one did.
         """
         machine, first = session.machine, session.progress.first_states
-        goes_down = self.to_find.ladder is not None and self.found.approach.needs_last_draws
-        if not settled_in_time(session) and not goes_down:
+        if not settled_in_time(session):
             if self.remembered:
                 return
             assert first is not None
@@ -298,7 +320,10 @@ class Tuner:
         self.remember(session, rows)
         if usage.elapsed <= 0.0:  # first states are worth keeping, too
             return []
-        found.learn_kernel(session, rows)
+        # Where a descent has seen more than a round that was too short, that stays.
+        tells = settled > 0.0 or not self.problem.needs_search
+        if tells:
+            found.learn_kernel(session, rows)
         found.learn_deadlines(machine, usage)
         rates = found.swap_rates(rows)
         accepted = mean_per_move(machine, session.record, ACCEPTED) / session.tuning[:, STEPS]
@@ -307,7 +332,7 @@ class Tuner:
             Round(self.settings.ladder, usage.elapsed, completions, rates, accepted, found.every)
         )
         wanted = self.to_find.ladder
-        if wanted is not None and min(map(len, rows)) >= FEWEST_DRAWS:
+        if tells and wanted is not None and min(map(len, rows)) >= FEWEST_DRAWS:
             drawn = RoundDraws(found.levels, rows, by_rung[0], usage.elapsed, sampling)
             found.move_to(found.approach.respaced(wanted, drawn, rates))
             if self.reached is not None:

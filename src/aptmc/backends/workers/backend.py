@@ -42,12 +42,13 @@ class WorkerEngine(Engine):
         self._end = control.called + budget  # by the clock
         self._idle_since = control.called
         self._startup = 0.0
-        self._quickest_start = 0.0  # of an earlier phase
+        self._quickest_start = self._step_length = 0.0  # of an earlier phase
 
     def run(self, session: Session, budget: float) -> Usage:
         """One phase. All time since the call in which no moves count is start-up."""
         loop = self._loop(session, budget)
         session.progress.quickest_start = self._quickest_start
+        session.progress.step_length = self._step_length
         usage = loop.run()
         self._quickest_start = session.progress.quickest_start
         self._idle_since, self._startup = loop.until, usage.overhead.startup
@@ -56,6 +57,7 @@ class WorkerEngine(Engine):
     def search(self, session: Session, errand: Errand) -> Usage:
         """An errand is no start-up: it is where a warm-up begins."""
         usage = self._loop(session, self._end - self._control.clock.now()).search(errand)
+        self._step_length = session.progress.step_length
         self._idle_since += usage.elapsed
         return usage
 

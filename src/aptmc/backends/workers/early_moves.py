@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 from typing import Any, final
 
 from aptmc.backends.workers.wire import Reply
 from aptmc.backends.workers.workforce import Workforce
+from aptmc.kernels.base import STEPS
 from aptmc.keys import Key
 from aptmc.session.control import Control, RunningProcessors
 from aptmc.session.descent import Errand
@@ -20,6 +22,11 @@ from aptmc.session.start_up import Part, StoppedEarly
 # this is no bias; but a simulation that hangs must not spend the budget.
 PATIENCE = 20.0
 LEAST_PATIENCE = 0.01  # of the budget
+# The last orders of a search tell how long a step takes. What a worker computes first does not: a
+# function may compile when it is called.
+TELLING = 64
+# Steps that take as many times as long as the way to a worker and back.
+FAR_LONGER = 20.0
 
 
 @final
@@ -46,6 +53,9 @@ class EarlyMoves:
         self._count_up: Callable[[int, int], None] | None = None  # is told how many are done
         self._starts = 0
         self._quickest = math.inf
+        self._searched = 0  # orders of a search
+        self._lengths: deque[float] = deque(maxlen=TELLING)  # of their steps
+        self._latencies: deque[float] = deque(maxlen=TELLING)
 
     @property
     def quickest_start(self) -> float:
@@ -55,6 +65,15 @@ class EarlyMoves:
         libraries or compiles when it is called. Of more than one for each, one is not the first.
         """
         return self._quickest if self._starts > len(self._workforce.workers) else 0.0
+
+    @property
+    def step_length(self) -> float:
+        """How long a step of a search took in the mean, or 0 where that says nothing of moves."""
+        if self._searched < TELLING + len(self._workforce.workers):
+            return 0.0
+        length = sum(self._lengths) / TELLING
+        # Where the way takes long, trials say how many orders should wait at a worker.
+        return length if length > FAR_LONGER * sorted(self._latencies)[TELLING // 2] else 0.0
 
     def tell(self, words: str, share: float) -> None:
         """Say how far one is."""
@@ -109,7 +128,11 @@ class EarlyMoves:
                 self._finished += 1
                 self._seconds += seconds
                 elapsed = control.clock.now() - began
-                errand.report(orders.pop(reply.key), reply.outcome, seconds, elapsed)
+                order = orders.pop(reply.key)
+                self._searched += 1
+                self._lengths.append(seconds / float(order.tuning[STEPS]))
+                self._latencies.append(reply.latency)
+                errand.report(order, reply.outcome, seconds, elapsed)
             control.serve(self._processors)
             now = control.clock.now()
             if control.stopped is not None or now >= self._until:

@@ -41,9 +41,14 @@ ComputeTimed = Callable[[list[Order]], list[Reply | None]]
 def moves_are_long(session: Session) -> bool:
     """Whether the first states have shown that moves are long, so that none has to be tried.
 
+    A search that comes down to the run's tolerances shows it best, in many moves. To try once more
+    would take turns in which most workers wait.
+
     A simulation that is left as soon as it is a miss may be long at first and short on a cold rung,
     so that only a very long one tells.
     """
+    if session.progress.step_length > LONG_UNIT:
+        return True
     limit = VERY_LONG if session.problem.has_simulator else LONG_UNIT
     return session.progress.quickest_start > limit
 

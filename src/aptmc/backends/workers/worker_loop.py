@@ -102,6 +102,7 @@ class WorkerLoop(RunningProcessors):
                 early.find_states(self.session)
                 self.end_earlier_moves()
             progress.quickest_start = max(progress.quickest_start, early.quickest_start)
+            progress.step_length = max(progress.step_length, early.step_length)
             if progress.units is None:  # a move that is issued again is the same move
                 self.control.start_up.tell(Part.TRIALS, "trying how long moves take")
                 progress.units = self.choose_units(early.compute_timed)
@@ -137,6 +138,7 @@ class WorkerLoop(RunningProcessors):
                 raise StoppedEarly
             before = self.clock.now()
             early.search(errand)
+            self.session.progress.step_length = early.step_length
         except StoppedEarly:
             stopped = self.control.stopped or StopReason.BUDGET_SPENT
         except KeyboardInterrupt:
@@ -256,8 +258,12 @@ class WorkerLoop(RunningProcessors):
                 self.take_in()
 
     def now(self) -> float:
-        """The time now as the session counts it, from the first move of its first sitting."""
-        return self.clock.now() + self.offset
+        """The time now as the session counts it, from the first move of its first sitting.
+
+        It ends with the phase. Exchanges may take so long that they fall behind: those of deadlines
+        after the end would take longer still, and are none of this phase.
+        """
+        return min(self.clock.now(), self.until) + self.offset
 
     def note_busy(self, worker: Worker, reply: Reply) -> None:
         """A worker has computed a move, which may come too late to count, or may have failed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from typing_extensions import override
 from aptmc.compiled import Floats, FloatTable
 from aptmc.kernels import Kernel
 from aptmc.kernels.base import STEPS
+from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import START, WARMUP, Key
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import ACCEPTED, value_column
@@ -32,7 +33,17 @@ FIRST_DISTANCES = 8  # after so many a simulator that can stop early is told whe
 LONGEST_UNIT = 0.02
 MOST_STEPS = 1000
 TINY = 1e-9
+LONG_AWAY = 5.0  # mean lengths of a draw from the prior
 FRESH = -1  # stands for a particle that is yet to be found
+
+
+class InFlight(NamedTuple):
+    """An order that was given out."""
+
+    particle: int
+    size: int  # of steps
+    log_mass: float  # of the tolerance then
+    left_at: float
 
 
 @final
@@ -51,21 +62,24 @@ class Descent(Errand):
         seed: int,
         goal: Goal,
         tuning: Callable[[FloatTable | None], Floats],
+        anywhere: Callable[[FloatTable], Floats | None],
     ) -> None:
         """Prepare to go down.
 
         :param tuning: from a covariance of the particles to the kernel's numbers
+        :param anywhere: from the particles to its numbers for proposals like all of them, if any
         """
         self.problem, self.goal, self.seed = problem, goal, seed
-        self._tuning_for = tuning
+        self._tuning_for, self._tuning_like = tuning, anywhere
         self._value = value_column(problem.dimension)
         self._counted = kernel.places.get("simulations")
         self._rng = Key(seed, 0, 0, WARMUP).generator()
         self._number = 0
-        self._in_flight: dict[Key, tuple[int, int]] = {}  # to the particle and the size of steps
+        self._in_flight: dict[Key, InFlight] = {}
         # Draws from the prior.
         self.level = goal.hottest if problem.can_stop_early else math.inf
         self._found: list[Floats] = []
+        self._numbers: list[int] = []  # of their orders
         self._tries, self._try_seconds = 0.0, 0.0
         self.size = goal.size(0.0)
         self.smallest: list[float] = []  # distances
@@ -107,7 +121,7 @@ class Descent(Errand):
             particle, size = self.population.choose(), self._sizes.choose()
             rate = self._sizes.hit_rate(size)
             state = self.population.rows[particle].copy()
-        self._in_flight[key] = particle, size
+        self._in_flight[key] = InFlight(particle, size, self._log_mass, self.elapsed)
         row = self._rows[size].copy()
         row[STEPS] = self._steps_of_unit(rate)
         return Order(key, 0, self.level, row, state)
@@ -123,7 +137,7 @@ class Descent(Errand):
 
     @override
     def report(self, order: Order, outcome: Outcome | None, seconds: float, elapsed: float) -> None:
-        particle, size = self._in_flight.pop(order.key)
+        flight = self._in_flight.pop(order.key)
         self.elapsed = elapsed
         counted = float(order.tuning[STEPS])
         if outcome is None:
@@ -133,10 +147,10 @@ class Descent(Errand):
         self.simulations += counted
         # A unit that the prior refuses counts as one, or a descent might never end.
         self._effort += max(counted, 1.0)
-        if particle == FRESH:
-            self._heard_of_fresh(outcome, counted, seconds)
+        if flight.particle == FRESH:
+            self._heard_of_fresh(order.key.number, outcome, counted, seconds)
         else:
-            self._heard_of_move(particle, size, order, outcome, counted, seconds)
+            self._heard_of_move(flight, order, outcome, counted, seconds)
         if self._over:
             return
         if self.population is None:
@@ -151,7 +165,9 @@ class Descent(Errand):
 
     # --- draws from the prior -----------------------------------------------------------------
 
-    def _heard_of_fresh(self, outcome: Outcome | None, tries: float, seconds: float) -> None:
+    def _heard_of_fresh(
+        self, number: int, outcome: Outcome | None, tries: float, seconds: float
+    ) -> None:
         self._tries += tries
         self._try_seconds += seconds
         self._seconds_per_step = self._try_seconds / self._tries
@@ -161,6 +177,7 @@ class Descent(Errand):
         self._note(distance)
         if self.population is None and math.isfinite(distance) and distance <= self.level:
             self._found.append(outcome.state)
+            self._numbers.append(number)
         self._hit_rate = (len(self._found) + 0.5) / (self._tries + 1.0)
         if self.population is None and len(self._found) >= FIRST_DISTANCES:
             # The first to come home are the quickest, so that this has to be looked at again.
@@ -172,32 +189,48 @@ class Descent(Errand):
             self._over = True
         if self.population is not None and math.isfinite(distance) and distance <= self.level:
             # It was under way when the others went on: it is one of them, all the same.
-            self.population.take_in(outcome.state)
+            self.population.take_in(outcome.state, math.exp(-self._log_mass))
 
     def _begin_if_enough(self, elapsed: float) -> None:
-        found = len(self._found)
-        few_must_do = self._tries > self.size / RARE and found >= FEWEST * self.size
-        if found < self.size and not few_must_do and not self.goal.is_too_late(elapsed):
+        complete = self._all_before()
+        found = [
+            row for row, number in zip(self._found, self._numbers, strict=True) if number < complete
+        ]
+        few_must_do = self._tries > self.size / RARE and len(found) >= FEWEST * self.size
+        if len(found) < self.size and not few_must_do and not self.goal.is_too_late(elapsed):
             return
-        if found < 2:
+        if len(found) < 2:
+            found = self._found
+        if len(found) < 2:
             self._over = self.goal.is_too_late(elapsed)
             return
-        distances = np.array([row[self._value] for row in self._found])
+        distances = np.array([row[self._value] for row in found])
         if math.isinf(self.level):
             self.level = float(distances.max())
-        self._log_mass = math.log(found / self._tries)
-        self.population = Population(np.array(self._found), self.size, self._value, self._rng)
+        self._log_mass = math.log(len(self._found) / self._tries)
+        self.population = Population(np.array(found), self.size, self._value, self._rng)
         self._begin_stage()
         self._wanted = int(self.population.is_copy.sum())
         if self._wanted == 0:
             self._end_stage(elapsed)
 
+    def _all_before(self) -> int:
+        """The number of an order before which all have come home.
+
+        The first to come home are the quickest: a population of these would have too few of the
+        slow. Who is away for very long is not waited for; nor is any processor idle meanwhile.
+        """
+        longest = self.elapsed - LONG_AWAY * self._try_seconds / max(self._tries, 1.0)
+        awaited = [
+            key.number for key, flight in self._in_flight.items() if flight.left_at > longest
+        ]
+        return min(awaited, default=self._number)
+
     # --- moves --------------------------------------------------------------------------------
 
     def _heard_of_move(
         self,
-        particle: int,
-        size: int,
+        flight: InFlight,
         order: Order,
         outcome: Outcome | None,
         counted: float,
@@ -217,9 +250,10 @@ class Descent(Errand):
                 if not row[self._value] <= self.level:  # which has gone down meanwhile
                     hits = 0.0
         self._accepted += hits
-        self._moved += hits * self._sizes.worth(size)
-        self._sizes.heard(size, steps, hits)
-        self.population.come_home(particle, row, self.level)
+        self._moved += hits * self._sizes.worth(flight.size)
+        self._sizes.heard(flight.size, steps, counted, hits)
+        grown = math.exp(flight.log_mass - self._log_mass)
+        self.population.come_home(flight.particle, row, self.level, order.state, grown)
 
     def _begin_stage(self) -> None:
         assert self.population is not None
@@ -230,15 +264,22 @@ class Descent(Errand):
 
     def _fit_steps(self) -> None:
         assert self.population is not None
-        covariance = self.population.covariance(self.problem.dimension)
-        self._rows = [self._tuning_for(variance * covariance) for variance in VARIANCES]
+        dimension = self.problem.dimension
+        covariance = self.population.covariance(dimension)
+        rows = [self._tuning_for(variance * covariance) for variance in VARIANCES]
+        distinct = self.population.distinct(dimension)
+        anywhere = self._tuning_like(distinct) if len(distinct) >= FEWEST_DRAWS else None
+        self._sizes.can_jump = anywhere is not None
+        if anywhere is not None:
+            rows = [np.append(row, np.zeros(anywhere.size - row.size)) for row in (*rows, anywhere)]
+        self._rows = rows
 
     def _end_stage(self, elapsed: float) -> None:
         """The population stands on its level: keep it, and go on down unless that is enough."""
         population = self.population
         assert population is not None
         counted = self._steps, self._accepted, self._stage_simulations, self._stage_seconds
-        far = self._sizes.worth(self._sizes.best())
+        far = self._sizes.worth(self._sizes.best_step())
         self.stages.append(Stage(self.level, self._log_mass, population.rows.copy(), *counted, far))
         if self.level <= self.goal.coldest or (
             self._accepted > 0.0 and self.goal.is_enough(self.stages, elapsed)
@@ -287,6 +328,7 @@ class Descent(Errand):
         self._wanted = int(wanted)
         self.smallest = memory["smallest"].tolist()
         self._found = list(memory["found"])
+        self._numbers = [-1] * len(self._found)
         rows, sizes = memory["rows"], len(memory["population"])
         for place, said in enumerate(memory["stages"].tolist()):
             mine = rows[place * sizes : (place + 1) * sizes]

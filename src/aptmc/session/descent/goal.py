@@ -10,13 +10,17 @@ from typing import final
 
 from typing_extensions import override
 
-from aptmc.session.descent.stages import Stage
+from aptmc.session.descent.stages import Stage, still_moves_by
 
 # Of the moves that hit, how many are worth an effective draw, before a run has shown it.
 WORTH = 0.25
-# Below this share of the prior's simulations a tolerance says something; above it, it is still
-# lowered if at least so many effective draws are left.
-TELLING, FEWEST_DRAWS = 0.01, 50.0
+# How many effective draws there are to be if nobody says so. Fewer are enough where a smaller
+# tolerance is worth more than draws, but never fewer than these.
+USUAL_DRAWS, FEWEST_DRAWS = 400.0, 50.0
+# That is so while a tolerance keeps more than such a share of the prior's simulations.
+COARSE = 0.01
+# Simulations in all, for each particle of the descent.
+PER_PARTICLE = 100.0
 
 
 class Goal(ABC):
@@ -98,6 +102,7 @@ class Affordable(Goal):
 
     :param time: of the whole run, the descent included
     :param most_time: for the descent
+    :param effective_draws: how many are wanted; None: as many as fit the tolerance
     :param wanted: down to here, at the cost of effective draws; None: as far as these allow
     :param top: above it nothing need be looked at
     """
@@ -106,7 +111,8 @@ class Affordable(Goal):
     most_time: float
     simulations: float
     processors: int
-    effective_draws: float
+    dimension: int
+    effective_draws: float | None = None
     wanted: float | None = None
     top: float = math.inf
 
@@ -129,7 +135,9 @@ class Affordable(Goal):
     def size(self, seconds: float) -> int:
         """So many that going down takes a small part of what can be simulated in all."""
         simulations = self.time * self.processors / max(seconds, 1e-9)
-        return int(max(min(simulations / 100.0, 200.0), 32.0, 2.0 * self.processors))
+        # Of few particles, modes are lost by chance; so there is a part that is not so small.
+        few = max(min(simulations / 40.0, 64.0), 32.0, 2.0 * self.processors)
+        return int(max(min(simulations / PER_PARTICLE, 200.0), few))
 
     @override
     def is_too_late(self, elapsed: float) -> bool:
@@ -139,9 +147,20 @@ class Affordable(Goal):
     def is_enough(self, stages: Sequence[Stage], elapsed: float) -> bool:
         if self.wanted is not None:
             return False
-        draws = self.affordable_draws(stages[-1], elapsed)
-        is_telling = stages[-1].log_mass <= math.log(TELLING)
-        return draws < (self.effective_draws if is_telling else FEWEST_DRAWS)
+        return self.affordable_draws(stages[-1], elapsed) < self.draws_at(stages)
+
+    def draws_at(self, stages: Sequence[Stage]) -> float:
+        """How many effective draws are to be had before one goes further down from the last stage.
+
+        What a tolerance leaves of bias is an error like any other. While that is larger than the
+        noise of so many draws, fewer at a smaller tolerance have the smaller error.
+        """
+        if self.effective_draws is not None:
+            return self.effective_draws
+        if stages[-1].log_mass > math.log(COARSE):
+            return FEWEST_DRAWS
+        shift = still_moves_by(stages, self.dimension)
+        return min(max(FEWEST_DRAWS, shift**-2.0), USUAL_DRAWS) if shift > 0.0 else USUAL_DRAWS
 
     def chosen(self, stages: Sequence[Stage], elapsed: float) -> float:
         """The tolerance to sample at: where the draws that can be afforded are those wanted."""
@@ -149,10 +168,15 @@ class Affordable(Goal):
         if self.wanted is not None or len(stages) < 2 or last.level <= 0.0:
             return last.level
         before, after = (self.affordable_draws(stage, elapsed) for stage in stages[-2:])
-        if stages[-2].accepted == 0.0 or not after < self.effective_draws < before:
+        wanted = self.aimed_at(stages)
+        if stages[-2].accepted == 0.0 or not after < wanted < before:
             return last.level
-        part = math.log(before / self.effective_draws) / math.log(before / after)
+        part = math.log(before / wanted) / math.log(before / after)
         return float(stages[-2].level ** (1.0 - part) * last.level**part)
+
+    def aimed_at(self, stages: Sequence[Stage]) -> float:
+        """For how many effective draws the tolerance is chosen: those of the last step down."""
+        return self.draws_at(stages[: max(len(stages) - 1, 1)])
 
     def affordable_draws(self, stage: Stage, elapsed: float) -> float:
         """How many effective draws the rest of the time gives at a stage's level, about."""

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable
+from aptmc.compiled import Flags, Floats, FloatTable
 
 NEVER = -1
 
@@ -73,29 +73,50 @@ class Population:
         self._count += 1
         return chosen
 
-    def come_home(self, particle: int, row: Floats | None, level: float) -> None:
+    def come_home(
+        self, particle: int, row: Floats | None, level: float, left: Floats, grown: float
+    ) -> None:
         """A move is over. What it led to is taken if it lies within the level of now.
 
+        If the level has gone down since the move began, who arrived before has been copied, as
+        often as others were left behind. So is who arrives now, in the places of copies of the
+        state that it left, if there are any: or the quick would become more and more.
+
         :param row: None, if it led nowhere
+        :param left: the state in which the move began
+        :param grown: how much fewer there are within the level of now than within that of then
         """
         self._under_way[particle] -= 1
         if row is None or not row[self._value] <= level:
             return
-        self.rows[particle] = row
-        self.is_copy[particle] = False
+        self._settle(particle, row, grown, before=self.is_copy & (self.rows == left).all(axis=1))
 
-    def take_in(self, row: Floats) -> None:
+    def take_in(self, row: Floats, grown: float) -> None:
         """Somebody who comes late takes the place of a copy, or of anybody."""
         copies = np.flatnonzero(self.is_copy)
         anybody = copies if copies.size > 0 else np.arange(self.size)
-        place = int(self._rng.choice(anybody))
+        self._settle(int(self._rng.choice(anybody)), row, grown, before=self.is_copy)
+
+    def _settle(self, place: int, row: Floats, grown: float, before: Flags) -> None:
+        """Take a place, and for copies some more.
+
+        :param before: whose places are taken before those of others
+        """
         self.rows[place] = row
         self.is_copy[place] = False
+        more = int(grown - 1.0 + self._rng.random())
+        if more > 0:
+            others = self._rng.permutation(self.size)
+            others = others[others != place]
+            places = others[np.argsort(~before[others], kind="stable")][:more]
+            self.rows[places] = row
+            self.is_copy[places] = True
 
     def covariance(self, dimension: int) -> FloatTable:
         """Of the parameters."""
         return np.atleast_2d(np.cov(self.rows[:, :dimension], rowvar=False))
 
-    def distinct(self) -> int:
-        """How many different states there are."""
-        return int(np.unique(self.rows[:, 0]).size)
+    def distinct(self, dimension: int) -> FloatTable:
+        """The parameters without copies, in no order: who looks at them takes it for time."""
+        parameters = np.unique(self.rows[:, :dimension], axis=0)
+        return self._rng.permutation(parameters)

@@ -10,6 +10,11 @@ import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
 
+# Of the last so many stages means are looked at, if there are some.
+TELLING, FEWEST_TELLING = 5, 3
+CHANCE = 1.5  # standard errors
+TINY = 1e-300
+
 
 class Stage(NamedTuple):
     """One stage, when it was over."""
@@ -29,9 +34,14 @@ class Stage(NamedTuple):
         return self.seconds / max(self.accepted, 1.0)
 
     @property
+    def seconds_per_step(self) -> float:
+        """What a step takes one processor."""
+        return self.seconds / max(self.steps, 1.0)
+
+    @property
     def acceptance(self) -> float:
-        """The share of steps that hit."""
-        return self.accepted / max(self.steps, 1.0)
+        """The share of simulations that hit: what is refused before costs none."""
+        return self.accepted / max(self.simulations, 1.0)
 
 
 def rows_within(stages: Sequence[Stage], level: float, value: int) -> FloatTable:
@@ -71,3 +81,27 @@ def step_size_at(stages: Sequence[Stage], level: float) -> float:
     """The size of steps that led farthest on the coldest stage that was not colder than a level."""
     fitting = [stage.step_size for stage in stages if stage.level >= level]
     return fitting[-1] if fitting else stages[0].step_size
+
+
+def still_moves_by(stages: Sequence[Stage], dimension: int) -> float:
+    """How far the posterior would still move if the tolerance went to 0, at least.
+
+    By its means, in standard deviations, or by its widths: as far as the noise of one draw is one.
+    At small tolerances both move with the square of it, and what is left is as the last stages show
+    it. Of that, what may be chance is taken off.
+    """
+    last = [stage for stage in stages if stage.level < math.inf][-TELLING:]
+    if len(last) < FEWEST_TELLING or last[-1].level <= 0.0:
+        return 0.0
+    squares = np.array([(stage.level / last[-1].level) ** 2 for stage in last])
+    away = squares - squares.mean()
+    if not away.any():
+        return 0.0
+    parameters = [stage.rows[:, :dimension] for stage in last]
+    widths = np.array([np.maximum(rows.std(axis=0), TINY) for rows in parameters])
+    means = np.array([rows.mean(axis=0) for rows in parameters]) / widths[-1]
+    seen = np.column_stack([means, math.sqrt(2.0) * np.log(widths)])
+    moves = np.abs(away @ seen) / (away @ away)
+    # From stage to stage half of the particles become copies of others, so that chance adds up.
+    chance = (away @ away + (np.cumsum(away) ** 2).sum()) / len(parameters[-1])
+    return float(max(moves.max() - CHANCE * math.sqrt(chance) / (away @ away), 0.0))

@@ -1,0 +1,49 @@
+"""The public benchmark of simulation-based inference: `python -m experiments.sbibm --help`.
+
+Cells that were measured are kept in .cache/sbibm, and not measured again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import product
+from pathlib import Path
+
+from experiments.sbibm.cells import Cell, measure
+from experiments.sbibm.environment import PYTHON, install
+from experiments.sbibm.table import table
+from experiments.sbibm.tasks import TASKS
+
+
+def main() -> None:
+    """Measure the cells that were asked for, the cheap ones first, and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.sbibm", description=__doc__)
+    parser.add_argument("--install", action="store_true", help="make the environment it needs")
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
+    parser.add_argument(
+        "--simulations",
+        nargs="+",
+        type=lambda text: int(float(text)),
+        default=[10**3, 10**4, 10**5],
+    )
+    parser.add_argument("--observations", nargs="+", type=int, default=[1, 2, 3])
+    parser.add_argument("--draws", type=int, default=10_000, help="of each kind (default: 10,000)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--python", type=Path, default=PYTHON, help="of another environment")
+    options = parser.parse_args()
+    if options.install:
+        install()
+    asked = product(options.observations, options.simulations, options.tasks)
+    cells = [
+        Cell(task, simulations, observation, options.draws, options.seed)
+        for observation, simulations, task in asked
+    ]
+    for cell in cells:
+        if cell.result() is None:
+            found = measure(cell, options.python)
+            print(cell, found, flush=True)
+    print(table(sorted(cells, key=lambda cell: (list(TASKS).index(cell.task), cell.simulations))))
+
+
+if __name__ == "__main__":
+    main()

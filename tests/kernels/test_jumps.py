@@ -1,0 +1,102 @@
+"""Proposals from a mixture: drawn as the mixture is, fitted to what tells most, and refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import aptmc
+from aptmc.kernels import Students
+from aptmc.kernels.jumps import draw_anywhere, first_fit, independent, jump_numbers
+from aptmc.kernels.students import Mixed
+from tests.support.statistical import FALSE_ALARM
+
+TWO = Students.of(
+    [Mixed(np.array([0.3, 0.7]), np.array([[-4.0], [4.0]]), np.array([[[0.25]], [[1.0]]]), 5.0)]
+)
+
+
+def draws_of(reference, count):
+    numbers = jump_numbers(reference, 1)[0]
+    rng, row = np.random.default_rng(1), np.empty(reference.dimension)
+    found = np.empty((count, reference.dimension))
+    for i in range(count):
+        draw_anywhere(rng, reference.dimension, numbers, 0, reference.weights.shape[1], row)
+        found[i] = row
+    return found
+
+
+def test_draws_have_the_law_of_the_mixture():
+    def distribution(x):
+        return 0.3 * stats.t.cdf(x, 5, -4.0, 0.5) + 0.7 * stats.t.cdf(x, 5, 4.0, 1.0)
+
+    draws = draws_of(TWO, 4000)[:, 0]
+    assert stats.kstest(draws, distribution).pvalue > FALSE_ALARM
+    # Weights the other way round would be seen.
+    assert stats.kstest(-draws, distribution).pvalue < FALSE_ALARM
+
+
+def two_modes(count, seed=1):
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(count) < 0.5, -4.0, 4.0)[:, None] + rng.standard_normal((count, 1))
+
+
+def test_a_round_that_stayed_in_one_mode_does_not_undo_what_a_descent_has_seen():
+    descended = first_fit([two_modes(100)], np.array([[[16.0]]]))
+    assert descended.reference.components(0) == 2
+    stuck = np.repeat(two_modes(20, seed=2)[:10], 50, axis=0)
+    assert independent(stuck) <= 10.0
+    assert descended.after([stuck]).reference.components(0) == 2
+    assert descended.after([stuck]).told == descended.told
+    # While one that has seen more is believed.
+    moved = descended.after([two_modes(1000, seed=3) + 100.0])
+    assert moved.reference.means.min() > 90.0
+    assert moved.told[0] > descended.told[0]
+
+
+def test_what_was_seen_of_rungs_goes_with_them():
+    fitted = first_fit([two_modes(100), two_modes(100) * 3.0], np.array([[[16.0]], [[144.0]]]))
+    swapped = fitted.respaced(np.array([1, 0, 0]))
+    assert swapped.told.tolist() == fitted.told[[1, 0, 0]].tolist()
+    assert swapped.reference.rungs == 3
+
+
+def test_the_reference_is_the_one_of_a_warm_up_and_stays():
+    problem = aptmc.Abc(
+        lambda theta, rng: np.abs(theta) + 0.1 * rng.standard_normal(1),
+        aptmc.Prior(x=stats.uniform(-10.0, 20.0)),
+        observed=[4.0],
+        distance=lambda mine, yours: float(abs(mine[0] - yours[0])),
+    )
+    run = aptmc.sample(problem, budget=3000, on=aptmc.VirtualTime(1), seed=1, progress=False)
+    kernel = run.settings.kernel
+    assert not kernel.learns
+    assert kernel.reference.rungs == run.settings.ladder.rungs
+    assert kernel.reference.components(0) == 2  # the data cannot tell the sign
+    x = np.concatenate(run.series("x"))
+    assert 0.3 < (x > 0.0).mean() < 0.7
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"reference": "auto"}, "reference must be aptmc.kernels.Students"),
+        ({"jumps": 1.5}, "jumps must be a number from 0 to 1"),
+        ({"jumps": math.nan}, "jumps must be a number from 0 to 1"),
+    ],
+)
+def test_bad_input_is_refused(options, words):
+    with pytest.raises(aptmc.InputError, match=words):
+        aptmc.OneHit(1.0, **options)
+
+
+def test_a_reference_of_another_dimension_is_refused():
+    problem = aptmc.Abc.early(
+        lambda theta, rng, tolerance: abs(theta[0]), aptmc.Prior(x=stats.norm())
+    )
+    kernel = aptmc.OneHit(1.0, reference=Students.one([0.0, 0.0], np.eye(2)))
+    with pytest.raises(aptmc.InputError, match="the reference has 2 coordinates"):
+        kernel.tuning(problem, aptmc.Ladder.tolerances([1.0]))

@@ -1,0 +1,61 @@
+"""Two modes, one of which takes twenty times as long: sampled after a descent, in few sweeps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import aptmc
+from aptmc.session.descent.descent import Descent
+from aptmc.session.descent.population import Population
+from tests.test_descent import SLOW_MODE
+
+PROCESSORS = 16
+# A simulation takes 10.5 in the mean, and 40 chains are on 16 processors. Nearly half of the time
+# is the descent's, and a tenth that of the rest of the warm-up.
+BUDGET = 672.0
+
+
+def weights(runs):
+    """Of the slow mode, in runs that end some 16 sweeps after their descent."""
+    found = []
+    for seed in range(runs):
+        run = aptmc.sample(
+            SLOW_MODE, budget=BUDGET, on=aptmc.VirtualTime(PROCESSORS), seed=seed, progress=False
+        )
+        found.append((np.concatenate(run.series("x")) > 0.0).mean())
+    return np.array(found)
+
+
+def away(weights):
+    """From one half, in standard errors."""
+    return (weights.mean() - 0.5) / (weights.std(ddof=1) / math.sqrt(weights.size))
+
+
+def test_the_slow_mode_keeps_its_weight():
+    found = weights(60)
+    assert abs(away(found)) < 4.0
+
+
+@pytest.mark.validation
+def test_within_a_hundredth(validation_scale):
+    """With 1,000 runs the standard error is 0.0025."""
+    found = weights(max(int(1000 * validation_scale), 60))
+    assert abs(away(found)) < 4.0
+    if validation_scale >= 1.0:
+        assert abs(found.mean() - 0.5) < 0.01
+
+
+def test_a_descent_of_those_who_come_home_first_would_lose_it(monkeypatch):
+    """The planted errors: the first to come home are the population, and who comes home late, when
+    others have been copied, is not."""
+    settle = Population._settle
+    monkeypatch.setattr(Descent, "_all_before", lambda self: self._number)
+    monkeypatch.setattr(
+        Population,
+        "_settle",
+        lambda self, place, row, grown, before: settle(self, place, row, 1.0, before),
+    )
+    assert away(weights(60)) < -4.0
