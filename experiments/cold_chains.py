@@ -40,7 +40,8 @@ def effective_draws(times: int, runs: int) -> list[float]:
         draws = [np.concatenate(run.series(name)) for name in CASE.parameters]
         means.append([series.mean() for series in draws])
         variances.append([series.var() for series in draws])
-    return (np.mean(variances, axis=0) / np.var(means, axis=0, ddof=1)).tolist()
+    worth: list[float] = (np.mean(variances, axis=0) / np.var(means, axis=0, ddof=1)).tolist()
+    return worth
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
-from typing import final
+from typing import cast, final
 
 import numpy as np
 
@@ -173,11 +173,7 @@ def summarise(
         try:
             known, has_all = times, True
             if may_be_missing:
-                there = [~np.isnan(chain) for chain in series]
-                series = [chain[has] for chain, has in zip(series, there, strict=True)]
-                if times is not None:
-                    known = [each[has] for each, has in zip(times, there, strict=True)]
-                has_all = all(has.all() for has in there)
+                series, known, has_all = _those_there(cast(Sequence[Floats], series), times)
             chains = as_runs(series)
             count = sum(chain.size for chain in chains)
             if timeline is None or timeline.draws != count or not has_all:
@@ -191,6 +187,18 @@ def summarise(
         except InputError as error:
             raise InputError(f"parameter {name!r}: {error}") from error
     return Summary(rows, elapsed, unit)
+
+
+def _those_there(
+    series: Sequence[Floats], times: Sequence[Floats] | None
+) -> tuple[list[Floats], Sequence[Floats] | None, bool]:
+    """The draws that have a parameter, when they were made, and whether that is all of them."""
+    there = [~np.isnan(chain) for chain in series]
+    if all(has.all() for has in there):
+        return list(series), times, True
+    if times is not None:
+        times = [each[has] for each, has in zip(times, there, strict=True)]
+    return [chain[has] for chain, has in zip(series, there, strict=True)], times, False
 
 
 def _summarise_parameter(
