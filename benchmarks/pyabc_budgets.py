@@ -144,12 +144,3 @@ def compare(
     wanted = list(cells(names, workers, runs))
     fill(wanted)
     print_table([(cell, json.loads(cell.file.read_text())) for cell in wanted])
-
-
-def main(*, quick: bool) -> None:
-    """Print all tables, which takes two hours."""
-    print("## Beside pyABC in equal time\n")
-    if quick:
-        print("Left out of short runs.\n")
-        return
-    compare()
