@@ -10,6 +10,7 @@ from numba import njit
 from scipy import stats
 
 import aptmc
+from aptmc.kernels.one_hit import BOUNDS
 from tests.support.normal_data import (
     COMPILED,
     KEPT,
@@ -186,7 +187,7 @@ def test_proposals_can_be_truncated_to_the_support_of_the_prior() -> None:
     kernel = aptmc.OneHit(3.0, truncate=True)
     problem = aptmc.Abc.early(watched, prior)
     tuning = kernel.tuning(problem, aptmc.Ladder.tolerances([1.0]))
-    assert tuning[0, 3:7].tolist() == [0.0, -2.0, 1.0, math.inf]
+    assert tuning[0, BOUNDS : BOUNDS + 4].tolist() == [0.0, -2.0, 1.0, math.inf]
     sample(problem, kernel=kernel, budget=1000)
     thetas = np.array(seen)
     assert (thetas[:, 0] > 0.0).all()

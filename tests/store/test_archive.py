@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import aptmc
 from aptmc.exchange import Rule
-from aptmc.kernels import Students
+from aptmc.kernels import Fitted, Students
 from aptmc.pools import Groups
 from aptmc.result.archive import KNOWN, from_json, to_json
 
@@ -41,6 +41,7 @@ SETTINGS = [
     aptmc.Slice("auto").at_first(np.ones(2), 3).scale,
     aptmc.OneHit(0.5),
     aptmc.OneHit({"x": 0.5}, cap=100),
+    Fitted(Students.one([0.0, 1.0], np.eye(2)), np.array([30.0])),
     aptmc.Slice(1.0),
     aptmc.EllipticalSlice("prior", steps=2),
     Students.one([0.0, 1.0], np.eye(2)),
@@ -63,6 +64,7 @@ SETTINGS = [
     aptmc.Anytime(every=2.5, within=aptmc.OneRandomPair()),
     *(aptmc.Anytime(every=1, exchange=rule) for rule in RULES),
     aptmc.Shared(chains_per_rung=3),
+    aptmc.Shared(1, coldest=9),
     aptmc.Partitioned(),
     aptmc.Paired(),
     Groups(64),

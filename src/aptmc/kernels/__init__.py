@@ -5,6 +5,7 @@ from aptmc.kernels.differential_evolution import Archive, DifferentialEvolution
 from aptmc.kernels.elliptical_slice import EllipticalSlice
 from aptmc.kernels.hamiltonian import Metric
 from aptmc.kernels.hmc import Hmc, Mala
+from aptmc.kernels.jumps import Fitted
 from aptmc.kernels.learned import Learned
 from aptmc.kernels.mixture import Mixture
 from aptmc.kernels.nuts import Nuts
@@ -21,6 +22,7 @@ __all__ = [
     "Archive",
     "DifferentialEvolution",
     "EllipticalSlice",
+    "Fitted",
     "Hmc",
     "Kernel",
     "Learned",

@@ -25,9 +25,8 @@ from aptmc.problem.chain_state import STATUS, accepts
 
 # Measured: docs/lotka_volterra.md. Time spent in a long race is better spent on other proposals.
 DEFAULT_CAP = 1
-# Where one draw of the prior in ten hits, two races of three are won. Longer ones would win more,
-# but not in the same time, and a short run would end in the middle of them.
-FRESH_CAP = 10
+# Where one draw of the prior in ten hits, one race of so many is lost in 40,000.
+FRESH_CAP = 100
 # Of the variance of those who search for first states: as large as that of their steps.
 SEARCH_SPREAD = 1.0
 SEARCH_RIDGE, TINY = 1e-6, 1e-300

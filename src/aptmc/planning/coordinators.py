@@ -16,6 +16,7 @@ from aptmc.planning.prediction import Prediction
 FULL = 0.8  # a coordinator that is at work for longer is about to be the limit
 GOOD_LOAD = 0.5  # for each of several coordinators
 MOST_PROCESSORS = 1 << 24
+ROUNDING = 1e-9
 
 
 @final
@@ -53,7 +54,7 @@ class Coordinators:
         That moves can be made longer for the sake of a single coordinator does not count.
         """
         load = self.offered_load(processors, self.planner.steps(1))
-        coordinators = math.ceil(load / GOOD_LOAD)
+        coordinators = math.ceil(load / GOOD_LOAD - ROUNDING)
         if load < FULL or processors < coordinators:
             return None
         part = self.planner.best(processors // coordinators)

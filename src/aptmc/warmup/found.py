@@ -145,7 +145,7 @@ class Found:
 
         Before anything is compiled, a round of exchanges may take longer than a short move.
         """
-        if self.to_find.deadlines is not None:
+        if self.to_find.deadlines is not None and not self.renews:
             self.every = max(sweep / DEADLINES_PER_SWEEP, first_round / DEADLINES_AT_FIRST)
 
     def learn_deadlines(self, machine: Coordinator, usage: Usage) -> None:
