@@ -142,3 +142,17 @@ def test_groups_have_a_lane_with_two_chains_on_each_rung():
     assert layout.recorded.tolist() == [True, False] * 12
     with pytest.raises(InputError, match="2 lanes are too few for a ladder of 3 rungs"):
         Groups(2).layout(Ladder.powers(3), 2)
+
+
+def test_more_chains_may_stand_on_the_coldest_rung() -> None:
+    pools = Shared(2, coldest=5)
+    layout = pools.layout(Ladder.powers([1.0, 0.5, 0.25]), 3)
+    assert np.bincount(layout.rung).tolist() == [5, 2, 2]
+    assert layout.pools == 1
+    assert repr(pools) == "Shared(chains_per_rung=2, coldest=5)"
+
+
+@pytest.mark.parametrize("coldest", [0, 1.5, "many"])
+def test_as_many_as_cannot_be_are_refused(coldest: Any) -> None:
+    with pytest.raises(InputError, match="coldest must be a whole number"):
+        Shared(1, coldest=coldest).layout(Ladder.powers([1.0, 0.5]), 1)
