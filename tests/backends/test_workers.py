@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 import os
 import signal
-import subprocess
-import sys
-import uuid
 from contextlib import closing, contextmanager
 from pathlib import Path
 from select import select
@@ -22,13 +19,12 @@ from aptmc.clock import WallClock
 from aptmc.errors import StopReason
 from tests.backends.contract import begin, eventually, make_session, same_when_replayed
 from tests.support import simulators
+from tests.support.scripts import running_script
 from tests.support.stores import kept
 
-ROOT = Path(__file__).resolve().parents[2]
 # No trial moves: what the functions below do, they do in moves that count.
 ONE = aptmc.Processes(1, group=1, ahead=0)
 TWO = aptmc.Processes(2, group=1, ahead=0)
-PATIENCE = 300  # seconds; a script that takes longer hangs
 
 
 def completed(handle) -> int:
@@ -118,7 +114,7 @@ def test_a_reply_and_the_death_of_the_fork_server_may_come_together():
         eventually(lambda: listen() or (worker.is_ready and worker.process is not None))
         listen()  # there is nothing more to hear: from now on, first come, first heard
         workforce.order(worker, order)
-        eventually(lambda: worker.connection.poll(0))
+        eventually(lambda: worker.channel.has_mail())
         os.kill(parent_of(worker.process), signal.SIGKILL)
         eventually(lambda: select([workforce._fork_server.socket], [], [], 0.0)[0])
         ((successor, first),) = listen()
@@ -222,61 +218,10 @@ with aptmc.start(problem, budget="1 h", on=aptmc.Processes(2, group=1), **settin
 """
 
 
-class Script:
-    """A script under way. All processes that come from it can be told by a mark."""
-
-    def __init__(self, folder, text, *, from_standard_input=False):
-        self.folder, self.mark = folder, f"APTMC_TEST_MARK={uuid.uuid4()}"
-        path = folder / "script.py"
-        path.write_text(BEGINNING + text)
-        name, _, value = self.mark.partition("=")
-        search = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-        with path.open() as source:
-            self.process = subprocess.Popen(
-                [sys.executable, "-" if from_standard_input else str(path), str(folder)],
-                stdin=source if from_standard_input else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                cwd=folder,
-                env={**os.environ, "PYTHONPATH": search, name: value},
-            )
-
-    def processes(self) -> list[int]:
-        """Those that are alive. Not one that has ended and whose parent has not noticed."""
-        found = []
-        for folder in Path("/proc").glob("[0-9]*"):
-            try:
-                if self.mark.encode() in (folder / "environ").read_bytes():
-                    found.append(int(folder.name))
-            except OSError:  # gone meanwhile, or another user's
-                continue
-        return found
-
-    def output(self) -> list[str]:
-        """All lines that it prints, when it has ended. It must have nothing to complain of."""
-        output, errors = self.process.communicate(timeout=PATIENCE)
-        assert errors == ""
-        return output.splitlines()
-
-    def has_moved(self) -> bool:
-        """Whether both workers have their sleeper and a number of moves are done."""
-        moves = self.folder / "moves"
-        sleepers = list(self.folder.glob("*.started"))
-        return len(sleepers) == 2 and moves.stat().st_size >= 100
-
-
-@contextmanager
-def running(folder, text, **options):
-    script = Script(folder, text, **options)
-    try:
-        yield script
-    finally:
-        for process in script.processes():
-            os.kill(process, signal.SIGKILL)
-        script.process.wait()
-        script.process.stdout.close()
-        script.process.stderr.close()
+def has_moved(folder: Path) -> bool:
+    """Whether both workers have their sleeper and a number of moves are done."""
+    sleepers = list(folder.glob("*.started"))
+    return len(sleepers) == 2 and (folder / "moves").stat().st_size >= 100
 
 
 @pytest.mark.parametrize(
@@ -284,8 +229,8 @@ def running(folder, text, **options):
     [(signal.SIGINT, StopReason.INTERRUPTED), (signal.SIGTERM, StopReason.TERMINATED)],
 )
 def test_a_signal_ends_a_script_with_the_result_so_far(number, reason, tmp_path):
-    with running(tmp_path, UNTIL_A_SIGNAL) as script:
-        eventually(script.has_moved)
+    with running_script(tmp_path, BEGINNING + UNTIL_A_SIGNAL) as script:
+        eventually(lambda: has_moved(tmp_path))
         # The script, the ancestor, the fork server, two workers and their sleepers.
         assert len(script.processes()) == 7
         script.process.send_signal(number)
@@ -300,8 +245,8 @@ def test_a_signal_ends_a_script_with_the_result_so_far(number, reason, tmp_path)
 
 
 def test_when_the_coordinating_process_is_killed_nobody_is_left(tmp_path):
-    with running(tmp_path, UNTIL_A_SIGNAL) as script:
-        eventually(script.has_moved)
+    with running_script(tmp_path, BEGINNING + UNTIL_A_SIGNAL) as script:
+        eventually(lambda: has_moved(tmp_path))
         assert len(script.processes()) == 7
         script.process.kill()
         eventually(lambda: not script.processes())
@@ -310,7 +255,7 @@ def test_when_the_coordinating_process_is_killed_nobody_is_left(tmp_path):
 
 def test_the_budget_is_kept_though_every_simulation_hangs(tmp_path):
     """If it were not, this would take forever."""
-    with running(tmp_path, UNTIL_THE_BUDGET) as script:
+    with running_script(tmp_path, BEGINNING + UNTIL_THE_BUDGET) as script:
         first, *in_flight = script.output()
         eventually(lambda: not script.processes())
     assert first == "TOO_SHORT 0 0"
@@ -319,7 +264,9 @@ def test_the_budget_is_kept_though_every_simulation_hangs(tmp_path):
 
 @pytest.mark.parametrize("from_standard_input", [False, True], ids=["file", "standard input"])
 def test_a_script_needs_no_guard_and_its_workers_may_print(from_standard_input, tmp_path):
-    with running(tmp_path, UNTIL_ENOUGH, from_standard_input=from_standard_input) as script:
+    with running_script(
+        tmp_path, BEGINNING + UNTIL_ENOUGH, from_standard_input=from_standard_input
+    ) as script:
         lines = script.output()
         eventually(lambda: not script.processes())
     assert (tmp_path / "runs of this script").read_text() == "."

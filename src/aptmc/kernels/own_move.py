@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError, MoveFailed
+from aptmc.in_words import in_words
 from aptmc.kernels.base import Kernel
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.proposing import need_density
@@ -57,7 +58,7 @@ class OwnMove(Kernel):
                 found = np.asarray(move_to(level, theta.copy(), rng), np.float64)
             except Exception as error:
                 raise MoveFailed(
-                    f"move raised {type(error).__name__}: {error}", problem.describe(theta)
+                    f"move raised {in_words(error)}", problem.describe(theta)
                 ) from error
             if found.shape != (dimension,) or math.isnan(found[0]):
                 raise MoveFailed(

@@ -12,6 +12,7 @@ from numba.core.errors import NumbaError
 
 from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
+from aptmc.in_words import in_words
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.gradient import gradient_function, refuse_steps
@@ -110,7 +111,7 @@ def checked_call(
             parameters,
         ) from error
     except Exception as error:
-        raise MoveFailed(f"{name} raised {type(error).__name__}: {error}", parameters) from error
+        raise MoveFailed(f"{name} raised {in_words(error)}", parameters) from error
     return single_number(value, name, parameters)
 
 

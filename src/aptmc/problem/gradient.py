@@ -10,6 +10,7 @@ import numpy as np
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError, MoveFailed
+from aptmc.in_words import in_words
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.targets import Target
 
@@ -52,7 +53,7 @@ def gradient_function(
         try:
             value = gradient(theta.copy())
         except Exception as error:
-            raise MoveFailed(f"gradient raised {type(error).__name__}: {error}", where) from error
+            raise MoveFailed(f"gradient raised {in_words(error)}", where) from error
         try:
             found = np.asarray(value)
         except ValueError:  # ragged

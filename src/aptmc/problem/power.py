@@ -12,6 +12,7 @@ from typing_extensions import override
 from aptmc.checks import numbers, parameter_name
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
+from aptmc.in_words import in_words
 from aptmc.problem.base import check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.density import (
@@ -121,7 +122,7 @@ class Power(DensityProblem):
             return self._start(rng)
         except Exception as error:
             raise InputError(
-                f"start raised {type(error).__name__}: {error}; it is called with a numpy "
+                f"start raised {in_words(error)}; it is called with a numpy "
                 "generator, start(rng), and must return parameters"
             ) from error
 

@@ -22,6 +22,7 @@ from numba.core.registry import cpu_target
 
 from aptmc.backends.processes.fork_server import serve_run
 from aptmc.backends.processes.messages import BECOME, COMPILER, FORK
+from aptmc.backends.processes.orphans import Orphans
 from aptmc.backends.processes.surroundings import (
     can_fork,
     end_with_parent,
@@ -29,6 +30,7 @@ from aptmc.backends.processes.surroundings import (
 )
 from aptmc.clock import WallClock
 
+GRACE = 1.0  # seconds for fork servers to end by themselves
 LOOK_UP = 0.5  # seconds between two looks whether the coordinating process is still there
 
 
@@ -43,7 +45,9 @@ def main(descriptor: int, parent: int, patience: float) -> None:
     gc.freeze()  # memory that the collector never touches stays shared between the copies
     ancestor = _Ancestor(socket.socket(fileno=descriptor), parent, patience)
     own_run = ancestor.wait_for_runs()
-    if own_run is not None:
+    if own_run is None:
+        ancestor.end_all()
+    else:
         end_with_parent(signal.SIGTERM)
         ancestor.forget_all()
         serve_run(own_run)
@@ -56,10 +60,17 @@ class _Ancestor:
         self.requests, self.parent, self.patience = requests, parent, patience
         self.process = os.getpid()
         self.fork_servers: set[int] = set()
+        self.orphans = Orphans()  # of fork servers that were killed
         self.woken, self.waker = socket.socketpair()
         self.waker.setblocking(False)
         signal.set_wakeup_fd(self.waker.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        self.is_to_end = False
+        signal.signal(signal.SIGTERM, self.hear_end)
+
+    def hear_end(self, *_: object) -> None:
+        """It is to end, as soon as it has seen to it that nobody is left behind."""
+        self.is_to_end = True
 
     def wait_for_runs(self) -> socket.socket | None:
         """Start fork servers on request. A socket means that it is to become one itself."""
@@ -70,7 +81,7 @@ class _Ancestor:
             selector.register(self.requests, selectors.EVENT_READ)
             selector.register(self.woken, selectors.EVENT_READ)
             # Not by a signal of the system, which comes when the *thread* that has started it ends.
-            while os.getppid() == self.parent:
+            while os.getppid() == self.parent and not self.is_to_end:
                 for key, _ in selector.select(LOOK_UP):
                     if key.fileobj is self.woken:
                         self.woken.recv(4096)
@@ -123,6 +134,8 @@ class _Ancestor:
     def forget_all(self) -> None:
         """Put away what is an ancestor's own."""
         signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for end in (self.requests, self.woken, self.waker):
             end.close()
 
@@ -133,3 +146,22 @@ class _Ancestor:
                 if os.waitpid(fork_server, os.WNOHANG)[0] == 0:
                     continue
             self.fork_servers.discard(fork_server)
+        if not self.fork_servers:  # else it is not known whose they are
+            self.orphans.end(set())
+
+    def end_all(self) -> None:
+        """End all fork servers, and what they leave behind."""
+        clock = WallClock()
+        for fork_server in self.fork_servers:
+            os.kill(fork_server, signal.SIGTERM)
+        until = clock.now() + GRACE
+        self.reap()
+        while self.fork_servers and clock.now() < until:
+            self.woken.settimeout(max(until - clock.now(), 0.001))
+            with suppress(OSError):
+                self.woken.recv(4096)
+            self.reap()
+        for fork_server in self.fork_servers:
+            os.kill(fork_server, signal.SIGKILL)
+            os.waitpid(fork_server, 0)
+        self.orphans.end(set())

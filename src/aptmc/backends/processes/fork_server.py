@@ -21,7 +21,6 @@ import subprocess
 import sys
 import traceback
 from contextlib import suppress
-from multiprocessing.connection import Connection
 from typing import NoReturn, final
 
 from aptmc.backends.processes.messages import (
@@ -37,6 +36,7 @@ from aptmc.backends.processes.messages import (
     UNUSABLE,
     receive_message,
 )
+from aptmc.backends.processes.orphans import Orphans, end_worker
 from aptmc.backends.processes.surroundings import (
     can_fork,
     end_group,
@@ -96,7 +96,7 @@ def worker_main(descriptor: int) -> None:
     end_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     mover, wire = unpack(sys.stdin.buffer.read())
-    serve(Connection(descriptor), mover, wire)
+    serve(descriptor, mover, wire)
 
 
 @final
@@ -108,6 +108,7 @@ class _ForkServer:
         self.process = os.getpid()
         self.workers: set[int] = set()
         self.fresh: dict[int, subprocess.Popen[bytes]] = {}
+        self.orphans = Orphans()
         # The end of a child, or a signal to end, wakes the loop.
         self.woken, self.waker = socket.socketpair()
         self.waker.setblocking(False)
@@ -179,7 +180,7 @@ class _ForkServer:
                 end.close()
             with suppress(AttributeError):
                 sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-            serve(Connection(descriptor), *(self.loaded or unpack(self.payload)))
+            serve(descriptor, *(self.loaded or unpack(self.payload)))
             status = 0
         except Dismissed:  # while it was about to go by itself
             status = 0
@@ -199,13 +200,14 @@ class _ForkServer:
             self.fresh.pop(worker, None)
             end_group(worker, signal.SIGKILL)  # whatever it had started
             gone.append((worker, os.waitstatus_to_exitcode(status)))
+        self.orphans.reap(self.workers)
         return gone
 
     def end_all(self) -> None:
-        """Ask all workers to end, and kill those that have not after a moment."""
+        """Ask all workers to end, kill those that have not after a moment, and all they left."""
         clock = WallClock()
         for worker in self.workers:
-            end_group(worker, signal.SIGTERM)
+            end_worker(worker, signal.SIGTERM)
         until = clock.now() + GRACE
         self.reap()
         while self.workers and clock.now() < until:
@@ -214,9 +216,10 @@ class _ForkServer:
                 self.woken.recv(4096)
             self.reap()
         for worker in self.workers:
-            end_group(worker, signal.SIGKILL)
+            end_worker(worker, signal.SIGKILL)
         for worker in self.workers:
             os.waitpid(worker, 0)
+        self.orphans.end(set())
 
     def _hang_up(self) -> None:
         with suppress(OSError):

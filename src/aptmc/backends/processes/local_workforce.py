@@ -13,7 +13,6 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import nan
-from multiprocessing.connection import Connection
 from typing import final
 
 from typing_extensions import override
@@ -27,7 +26,8 @@ from aptmc.backends.processes.messages import (
     UNSOUND,
     UNUSABLE,
 )
-from aptmc.backends.processes.surroundings import end_group
+from aptmc.backends.processes.orphans import end_worker
+from aptmc.backends.workers.channel import Channel, Nonsense
 from aptmc.backends.workers.deaths import Deaths
 from aptmc.backends.workers.settings_rows import KnownRows
 from aptmc.backends.workers.wire import Reply, Wire
@@ -39,6 +39,8 @@ from aptmc.session.control import Control
 from aptmc.session.orders import Order
 from aptmc.session.start_up import Part
 
+READ_AND_WRITE = selectors.EVENT_READ | selectors.EVENT_WRITE
+NONSENSE = "wrote into a connection that is not its own"
 LONGEST_WAIT = 3600.0  # seconds; the system refuses to wait for more than some weeks
 
 
@@ -47,7 +49,7 @@ LONGEST_WAIT = 3600.0  # seconds; the system refuses to wait for more than some 
 class LocalWorker(Worker):
     """A worker with a socket of its own. A dead one is replaced in place."""
 
-    connection: Connection
+    channel: Channel
     known: KnownRows = field(default_factory=KnownRows)
 
 
@@ -88,9 +90,9 @@ class LocalWorkforce(Workforce[LocalWorker]):
     @override
     def hire(self, processor: int) -> LocalWorker:
         ours, theirs = socket.socketpair()
-        worker = LocalWorker(processor, connection=Connection(ours.detach()))
+        worker = LocalWorker(processor, channel=Channel(ours))
         self.workers[processor] = worker
-        self._selector.register(worker.connection, selectors.EVENT_READ, worker)
+        self._selector.register(worker.channel, selectors.EVENT_READ, worker)
         self._starting.append(worker)
         with theirs:
             self._fork_server.ask_for_worker(theirs)
@@ -102,7 +104,9 @@ class LocalWorkforce(Workforce[LocalWorker]):
             worker.since = self._clock.now()
         worker.orders.append(order)
         with suppress(OSError):  # a worker that has just died is noticed by `listen`
-            worker.connection.send_bytes(self.wire.order_bytes(order, worker.known))
+            worker.channel.send(self.wire.order_bytes(order, worker.known))
+            if worker.channel.has_unsent:
+                self._selector.modify(worker.channel, READ_AND_WRITE, worker)
 
     @override
     def listen(self, until: float) -> list[tuple[LocalWorker, Reply]]:
@@ -110,7 +114,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         ready = self._selector.select(min(max(until - before, 0.0), LONGEST_WAIT))
         self.waited += self._clock.now() - before
         replies: list[tuple[LocalWorker, Reply]] = []
-        for key, _ in ready:
+        for key, events in ready:
             if key.fileobj is self._woken:
                 self._woken.recv(4096)
             elif key.fileobj is self._fork_server.socket:
@@ -119,25 +123,37 @@ class LocalWorkforce(Workforce[LocalWorker]):
                 worker: LocalWorker = key.data
                 if self.workers.get(worker.processor) is not worker:
                     continue  # replaced a moment ago
-                try:
-                    reply = self.wire.read_reply(worker.connection.recv_bytes())
-                except (EOFError, OSError):
-                    self._replace(worker)
-                    continue
-                if reply is None:
-                    # To start a fresh Python takes seconds, which are no part of its first move.
-                    worker.is_ready, worker.since = True, self._clock.now()
-                    continue
-                self._deaths.note_life()
-                # An order that was given up may still be answered by a worker that lives on.
-                if worker.orders and worker.orders[0].key == reply.key:
-                    worker.orders.popleft()
-                    worker.since = reply.ended
-                    replies.append((worker, reply))
+                replies += self._hear(worker, events)
         replies += self._failed
         self._failed = []
         # Whoever was replaced after the reply came is not the one to be given the next order.
         return [(self.workers.get(worker.processor, worker), reply) for worker, reply in replies]
+
+    def _hear(self, worker: LocalWorker, events: int) -> list[tuple[LocalWorker, Reply]]:
+        """Speak on to a worker that has room for it, and read what it has said."""
+        replies = []
+        try:
+            if events & selectors.EVENT_WRITE:
+                worker.channel.send_rest()
+                if not worker.channel.has_unsent:
+                    self._selector.modify(worker.channel, selectors.EVENT_READ, worker)
+            messages = worker.channel.receive() if events & selectors.EVENT_READ else []
+            heard = [self.wire.read_reply(message) for message in messages]
+        except (EOFError, OSError) as end:
+            self._replace(worker, NONSENSE if isinstance(end, Nonsense) else None)
+            return []
+        for reply in heard:
+            if reply is None:
+                # To start a fresh Python takes seconds, which are no part of its first move.
+                worker.is_ready, worker.since = True, self._clock.now()
+                continue
+            self._deaths.note_life()
+            # An order that was given up may still be answered by a worker that lives on.
+            if worker.orders and worker.orders[0].key == reply.key:
+                worker.orders.popleft()
+                worker.since = reply.ended
+                replies.append((worker, reply))
+        return replies
 
     @override
     def dismiss(self, worker: LocalWorker) -> None:
@@ -149,7 +165,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         """Give up what a worker does now, by ending it; another takes its place."""
         self._forget(worker)
         if worker.process is not None:
-            end_group(worker.process, signal.SIGKILL)
+            end_worker(worker.process, signal.SIGKILL)
         return self.hire(worker.processor)
 
     @override
@@ -170,7 +186,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         self._end_fork_server()
         for process in processes:
             if process is not None and not self._fork_server.ended_well:
-                end_group(process, signal.SIGKILL)
+                end_worker(process, signal.SIGKILL)
         self._selector.close()
         self._woken.close()
         self._waker.close()
@@ -226,12 +242,12 @@ class LocalWorkforce(Workforce[LocalWorker]):
             started = self._starting.popleft()
             started.process = number
             if self.workers.get(started.processor) is not started:
-                end_group(number, signal.SIGKILL)  # it was given up before it was there
+                end_worker(number, signal.SIGKILL)  # it was given up before it was there
         elif kind == ENDED:
             self._last_status[number] = status
             # Its socket may be kept open by a child of its own, so its word alone is not enough.
             for worker in list(self.workers.values()):
-                if worker.process == number and not _has_mail(worker.connection):
+                if worker.process == number and not worker.channel.has_mail():
                     self._replace(worker)
 
     def _replace_fork_server(self) -> None:
@@ -240,7 +256,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         self._end_fork_server()
         for worker in self.workers.values():
             if worker.process is not None:
-                end_group(worker.process, signal.SIGKILL)
+                end_worker(worker.process, signal.SIGKILL)
         self._starting.clear()
         self._fork_server = self._start_fork_server()
         for worker in list(self.workers.values()):
@@ -253,14 +269,19 @@ class LocalWorkforce(Workforce[LocalWorker]):
 
     # --- death ------------------------------------------------------------------------------
 
-    def _replace(self, worker: LocalWorker) -> None:
-        """A worker has died: what it was to do is ordered again, with the same keys."""
+    def _replace(self, worker: LocalWorker, misdeed: str | None = None) -> None:
+        """A worker has died: what it was to do is ordered again, with the same keys.
+
+        :param misdeed: what it did, in words, if it has to die for that
+        """
+        if misdeed is not None and worker.process is not None:
+            end_worker(worker.process, signal.SIGKILL)
         if worker.is_idle:
             self._note_death("a worker process")
         else:
             order = worker.orders[0]
             if self._deaths.note_on(order):
-                death = self._deaths.verdict(order, self._how_it_ended(worker))
+                death = self._deaths.verdict(order, misdeed or self._how_it_ended(worker))
                 worker.orders.popleft()
                 self._failed.append((worker, Reply(order.key, None, death, nan, nan)))
         if worker.is_leaving and worker.is_idle:
@@ -277,8 +298,8 @@ class LocalWorkforce(Workforce[LocalWorker]):
 
     def _forget(self, worker: LocalWorker) -> None:
         with suppress(KeyError, ValueError):
-            self._selector.unregister(worker.connection)
-        worker.connection.close()
+            self._selector.unregister(worker.channel)
+        worker.channel.close()
 
     def _note_death(self, who: str) -> None:
         self._deaths.note_idle(
@@ -299,11 +320,3 @@ class LocalWorkforce(Workforce[LocalWorker]):
         if status < 0:
             return f"was killed by signal {-status} ({signal.Signals(-status).name})"
         return f"ended with exit status {status}" if status else "ended"
-
-
-def _has_mail(connection: Connection) -> bool:
-    """Whether there is something to read, the end included."""
-    try:
-        return connection.poll(0)
-    except OSError:
-        return True

@@ -37,6 +37,7 @@ from aptmc.errors import (
     StoreFailed,
 )
 from aptmc.global_generators import Seeding
+from aptmc.in_words import in_words
 from aptmc.kernels.base import STEPS
 from aptmc.keys import HOLD
 from aptmc.problem.chain_state import WORK
@@ -244,7 +245,7 @@ class VirtualTime(LoopBackend):
         try:
             value = self.hold(session.problem.constrain(theta), rung, key.generator())
         except Exception as error:
-            reason = f"hold raised {type(error).__name__}: {error}"
+            reason = f"hold raised {in_words(error)}"
             raise MoveFailed(reason, parameters, rung, key) from error
         time = numbers(value)
         if time is None or time.ndim != 0 or time < 0.0:

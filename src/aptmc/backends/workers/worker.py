@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-import traceback
-from multiprocessing.connection import Connection
 from types import FrameType
 from typing import final
 
+from aptmc.backends.workers.channel import WorkerChannel
 from aptmc.backends.workers.wire import Wire
 from aptmc.clock import WallClock
 from aptmc.errors import AptmcError, MoveFailed
+from aptmc.in_words import in_words, story
 from aptmc.session.interruption import is_users
 from aptmc.session.orders import Mover, Order, Outcome
 
@@ -37,27 +38,31 @@ class Dismissal:
         if self._is_waiting or is_users(frame):
             raise Dismissed
 
-    def wait_for_order(self, connection: Connection) -> bytes:
+    def wait_for_order(self, channel: WorkerChannel) -> bytes:
         """The next order."""
         self._is_waiting = True
         try:
             if self._has_come:
                 raise Dismissed
-            return connection.recv_bytes()
+            return channel.receive()
         finally:
             self._is_waiting = False
 
 
-def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
-    """Compute orders until the other side hangs up."""
+def serve(descriptor: int, mover: Mover, wire: Wire) -> None:
+    """Compute orders that come through a socket, until the other side hangs up."""
     dismissal = Dismissal()
     signal.signal(signal.SIGTERM, dismissal.hear)
+    process = os.getpid()
     try:
-        connection.send_bytes(wire.greeting_bytes())
+        channel = WorkerChannel(descriptor)
+        channel.send(wire.greeting_bytes())
         while True:
-            reply = answer(dismissal.wait_for_order(connection), mover, wire, Dismissed)
+            reply = answer(dismissal.wait_for_order(channel), mover, wire, Dismissed)
+            if os.getpid() != process:  # a copy, from which the user's function has returned, too
+                os._exit(0)
             assert reply is not None  # whoever sends to this process alone knows what it knows
-            connection.send_bytes(reply)
+            channel.send(reply)
     except (EOFError, OSError, Dismissed):
         return
     finally:
@@ -92,12 +97,11 @@ def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> O
     except AptmcError as failure:
         cause = failure.__cause__
         if cause is not None:
-            lines = "".join(traceback.format_exception(cause))
-            failure.add_note(f"In the worker process:\n{lines}")
+            failure.add_note(f"In the worker process:\n{story(cause)}")
         return failure
     except interruption:
         raise
     except BaseException as error:  # sys.exit() or an interrupt inside the user's function
         parameters = mover.problem.describe(order.state)
-        reason = f"{mover.problem.function_name} raised {type(error).__name__}: {error}"
+        reason = f"{mover.problem.function_name} raised {in_words(error)}"
         return MoveFailed(reason + ", in a move", parameters, order.rung, order.key)

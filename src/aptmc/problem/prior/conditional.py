@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
+from aptmc.in_words import in_words
 from aptmc.problem.prior.arguments import argument_names, check_earlier
 from aptmc.problem.prior.distributions import distribution_part
 from aptmc.problem.prior.families import is_whole
@@ -129,7 +130,7 @@ def _blaming(name: str, values: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        words = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        words = str(error) if isinstance(error, InputError) else f"{in_words(error)}"
         raise InputError(
             f"the distribution of {name!r} cannot be used: {words} at {_where(values)}"
         ) from error

@@ -13,6 +13,7 @@ from typing_extensions import override
 from aptmc.checks import numbers
 from aptmc.compiled import Floats, is_compiled
 from aptmc.errors import InputError
+from aptmc.in_words import in_words
 from aptmc.problem.base import check_function
 from aptmc.problem.prior.part import (
     Array,
@@ -83,9 +84,7 @@ class Joint(Part):
         try:
             value = np.asarray(self.log_density_at(point.copy()))
         except Exception as error:
-            raise InputError(
-                f"log_density of the prior raised {type(error).__name__}: {error}"
-            ) from error
+            raise InputError(f"log_density of the prior raised {in_words(error)}") from error
         if value.ndim != 0 or value.dtype.kind not in "iufb" or not value < math.inf:
             raise InputError(
                 f"log_density of the prior returned {value!r}, must be a number or -inf"
@@ -99,9 +98,7 @@ class Joint(Part):
             try:
                 found = self.draw_one(rng)
             except Exception as error:
-                raise InputError(
-                    f"draw of the prior raised {type(error).__name__}: {error}"
-                ) from error
+                raise InputError(f"draw of the prior raised {in_words(error)}") from error
             values = _padded(found) if self.is_padded else numbers(found)
             if values is None or values.size != self.dimension:
                 kind = "numbers, NaN in places not used," if self.is_padded else "finite numbers,"

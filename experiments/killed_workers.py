@@ -1,0 +1,154 @@
+"""Workers are killed again and again while one mode takes twenty times as long as the other.
+
+`python -m experiments.killed_workers` kills a random worker of four some times a second, in many
+runs, and compares the weight of the slow mode with the truth, one half. A lost move is computed
+again with its own random key, so it only took longer. The control draws it afresh, which throws
+away long moves more often than short ones, and is seen to be wrong. Moves sleep, so many runs go on
+at once, and other work on the machine does no harm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+import aptmc
+from aptmc.backends.processes.local_workforce import LocalWorker, LocalWorkforce
+from aptmc.backends.workers.workforce import MOST_DEATHS
+from aptmc.sampling.handle import Inspection
+from experiments.estimates import Estimate, estimate
+
+SLOW, FAST = 0.2, 0.01  # seconds of a move in each mode
+TRUTH = 0.5
+WORKERS = 4
+PER_SECOND = 4.0  # kills
+OTHER_KEYS = 1_000_000  # added to a move's number for a key of its own
+
+
+class Killed(NamedTuple):
+    """What came of one run."""
+
+    weight: float  # of the slow mode
+    moves: int
+    kills: int
+
+
+def log_likelihood(theta: Any) -> float:
+    """Two modes alike, of which the right one takes long."""
+    time.sleep(SLOW if theta[0] > 0.0 else FAST)
+    return float(-0.5 * (abs(theta[0]) - 4.0) ** 2)
+
+
+def killed_run(seed: int, seconds: float, per_second: float) -> Killed:
+    """One run, in which workers are killed until it ends."""
+    rng = np.random.default_rng(seed)
+    problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.uniform(-10, 20)))
+    deaths: Counter[aptmc.Key] = Counter()
+    with aptmc.start(
+        problem,
+        budget=seconds,
+        warmup=0,
+        ladder=aptmc.Ladder.geometric(4, hottest=0.02),
+        kernel=aptmc.RandomWalk([1.0, 2.0, 4.0, 6.0]),
+        schedule=aptmc.Anytime(every="50 ms"),
+        pools=aptmc.Shared(2),
+        on=aptmc.Processes(WORKERS, group=1, ahead=0),
+        seed=seed,
+    ) as handle:
+        while handle.is_running:
+            with suppress(TimeoutError):
+                handle.wait(rng.exponential(1.0 / per_second))
+                break
+            victim = choose_victim(handle.inspect(), deaths, rng)
+            if victim is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
+        run = handle.wait()
+    draws = np.concatenate(run.series("x"))
+    return Killed(float((draws > 0.0).mean()), run.completions, deaths.total())
+
+
+def choose_victim(
+    seen: Inspection, deaths: Counter[aptmc.Key], rng: np.random.Generator
+) -> int | None:
+    """A random worker at a move that counts, but for the third death on one, which ends a run."""
+    moves = {key.chain: key for key in seen.run.in_flight}
+    candidates = [
+        (worker.process, moves[worker.chain])
+        for worker in seen.workers
+        if worker.process is not None and worker.chain in moves
+    ]
+    candidates = [one for one in candidates if deaths[one[1]] < MOST_DEATHS - 1]
+    if seen.run.completions == 0 or not candidates:
+        return None
+    process, move = candidates[rng.integers(len(candidates))]
+    deaths[move] += 1
+    return process
+
+
+@contextmanager
+def fresh_keys() -> Iterator[None]:
+    """The planted error: what a dead worker was to do is ordered again with other keys."""
+    hire_again = LocalWorkforce._hire_again
+
+    def with_other_keys(workforce: LocalWorkforce, worker: LocalWorker) -> None:
+        worker.orders = deque(
+            order._replace(key=order.key._replace(number=order.key.number + OTHER_KEYS))
+            for order in worker.orders
+        )
+        hire_again(workforce, worker)
+
+    LocalWorkforce._hire_again = with_other_keys  # type: ignore[assignment, method-assign]
+    try:
+        yield
+    finally:
+        LocalWorkforce._hire_again = hire_again  # type: ignore[method-assign]
+
+
+def killed_runs(
+    runs: int, seconds: float, at_once: int, per_second: float = PER_SECOND
+) -> tuple[Estimate, float, float]:
+    """Many runs: the weight of the slow mode, and moves and kills of a run."""
+    with ThreadPoolExecutor(at_once) as executor:
+        seeds = range(1, 1 + runs)
+        found = list(executor.map(lambda seed: killed_run(seed, seconds, per_second), seeds))
+    weights, moves, kills = zip(*found, strict=True)
+    return estimate(weights), float(np.mean(moves)), float(np.mean(kills))
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--at-once", type=int, default=8)
+    options = parser.parse_args()
+    print("| a lost move is | kills in a run | moves | weight of the slow mode | off by |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, planted in (("replayed with its key", False), ("drawn afresh", True)):
+        arguments = (options.runs, options.seconds, options.at_once)
+        if planted:
+            with fresh_keys():
+                weight, moves, kills = killed_runs(*arguments)
+        else:
+            weight, moves, kills = killed_runs(*arguments)
+        off = (weight.value - TRUTH) / weight.error
+        print(
+            f"| {name} | {kills:.0f} | {moves:.0f} | {weight.value:.4f} ± {weight.error:.4f} "
+            f"| {off:+.1f} standard errors |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
