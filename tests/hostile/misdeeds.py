@@ -16,6 +16,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -171,7 +172,8 @@ def close_descriptors() -> None:
 
 def close_standard_streams() -> None:
     for descriptor in range(3):
-        os.close(descriptor)
+        with suppress(OSError):
+            os.close(descriptor)
 
 
 def lose_streams() -> None:
@@ -197,10 +199,9 @@ def set_alarm() -> None:
 
 
 def move_to_removed_folder() -> None:
-    folder = f"gone {os.getpid()}"
-    os.mkdir(folder)
+    folder = tempfile.mkdtemp()
     os.chdir(folder)
-    os.rmdir(os.getcwd())
+    os.rmdir(folder)
 
 
 def limit_recursion() -> None:
