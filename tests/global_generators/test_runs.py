@@ -105,8 +105,9 @@ def test_workers_draw_other_numbers_and_replay_draws_the_same(tmp_path, on):
     accepted = [distances[np.flatnonzero(np.diff(distances)) + 1] for distances in moved]
     together = np.concatenate(accepted)
     assert together.size > 300
-    # A state that travels may be counted on several rungs; a stream in common would give half.
-    assert np.unique(together).size > 0.95 * together.size
+    # A state that travels is counted on several rungs, how often depends on the machine's load; a
+    # stream in common would give half.
+    assert np.unique(together).size > 0.75 * together.size
     assert run.draws_globally
     assert aptmc.replay(tmp_path / "run", problem()).is_same
 
