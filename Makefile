@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check style types examples docs validate bench compiled clean
+.PHONY: help demo test check style types examples docs validate bench soak compiled clean
 
 # Name another Python with `make PYTHON=...`; without that, a newer one is looked for if need be.
 PYTHON ?= python3
@@ -13,6 +13,8 @@ JOBS ?= auto
 SCALE ?= 1
 # Seconds after which one of them is said to hang.
 LIMIT ?= 7200
+# Hours of a soak.
+HOURS ?= 24
 # Arguments for the benchmarks, e.g. ARGS=--quick.
 ARGS ?=
 
@@ -23,7 +25,7 @@ INSTALLED := $(VENV)/.installed
 # numba's cache on disk does not notice a change in a called module, so every state of the compiled
 # sources has a cache of its own. tests/conftest.py does the same for those who run pytest by hand.
 NUMBA_CACHE = $(CURDIR)/.cache/numba/$(shell $(BIN)/python tools/compiled_sources.py 2>/dev/null)
-demo test examples validate bench compiled: export NUMBA_CACHE_DIR = $(NUMBA_CACHE)
+demo test examples validate bench soak compiled: export NUMBA_CACHE_DIR = $(NUMBA_CACHE)
 
 # A third of the time in which aptmc is loaded, and more of that in which pytest loads the tests, is
 # spent on bytecode, unless Python may keep it. Tests start hundreds of processes.
@@ -45,6 +47,7 @@ help:
 	@echo "make docs      build the documentation in build/docs"
 	@echo "make validate  run the long statistical suites (SCALE=0.1: a tenth of the length)"
 	@echo "make bench     measure speed (ARGS=--quick: a short run)"
+	@echo "make soak      let everything happen to one run, HOURS=24"
 	@echo "make clean     remove the virtual environment, caches and build products"
 
 demo: $(INSTALLED)
@@ -84,6 +87,9 @@ validate: compiled
 
 bench: compiled
 	$(BIN)/python -m benchmarks $(ARGS)
+
+soak: compiled
+	$(BIN)/python -m experiments.soak --hours $(HOURS)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis build dist

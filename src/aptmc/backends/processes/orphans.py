@@ -26,10 +26,13 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def children() -> set[int]:
-    """The processes whose parent is this one; none where the system does not tell."""
+def children_of(process: int | str) -> set[int]:
+    """The processes whose parent is this one; none where the system does not tell.
+
+    :param process: its number, or "self"
+    """
     found: set[int] = set()
-    for thread in Path("/proc/self/task").glob("*/children"):
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
         with suppress(OSError, ValueError):
             found.update(map(int, thread.read_text().split()))
     return found
@@ -49,14 +52,14 @@ class Orphans:
     def __init__(self) -> None:
         """Those who are here now have their reasons."""
         adopt_orphans()
-        self._known = children()
+        self._known = children_of("self")
 
     def reap(self, own: set[int]) -> set[int]:
         """Take note of those that have ended; gives the others.
 
         :param own: children that somebody else takes care of
         """
-        here = children() - self._known - own
+        here = children_of("self") - self._known - own
         for orphan in list(here):
             with suppress(ChildProcessError):
                 if os.waitpid(orphan, os.WNOHANG)[0] == 0:
