@@ -126,9 +126,10 @@ class Sitting:
         return self.outer.returncode is not None
 
     def words(self) -> str:
-        """What it complained of, in its last line."""
+        """What it complained of, in its last line, when all have ended."""
         assert self.outer.stderr is not None
-        lines = self.outer.stderr.read().decode(errors="replace").strip().splitlines()
+        with self.outer.stderr as pipe:
+            lines = pipe.read().decode(errors="replace").strip().splitlines()
         return lines[-1][:200] if lines else ""
 
 
@@ -200,8 +201,6 @@ def soak(store: Path, seconds: float, every: float, suspended: float, seed: int)
             suspended_for += suspended if what == "all suspended" else 0.0
         late = time.monotonic() - sitting.began - sitting.seconds - suspended_for
         latest = max(latest, late)
-        if words := sitting.words():
-            counts["ended with: " + words.partition(":")[0]] += 1
         for _ in range(int(LONGEST_START)):
             if not sitting.everybody():
                 break
@@ -209,6 +208,8 @@ def soak(store: Path, seconds: float, every: float, suspended: float, seed: int)
         else:
             complaints.append(f"left behind: {len(sitting.everybody())} processes")
             send(sitting.everybody(), signal.SIGKILL)
+        if words := sitting.words():
+            counts["ended with: " + words.partition(":")[0]] += 1
     complaints += verdict(store)
     print(json.dumps({"what happened": counts, "latest return, s": round(latest, 2)}, indent=1))
     print("\n".join(complaints) or "nothing came of it")

@@ -9,15 +9,15 @@ from experiments import killed_workers, soak
 
 @pytest.mark.validation
 def test_nothing_comes_of_it(tmp_path, validation_scale):
-    seconds = max(600.0 * validation_scale, 20.0)
+    seconds = max(600.0 * validation_scale, 30.0)
     assert soak.soak(tmp_path / "run.zarr", seconds, every=4.0, suspended=2.0, seed=1)
 
 
-@pytest.mark.validation
+@pytest.mark.validation(0.1)
 def test_killed_workers_do_not_bias(validation_scale):
     """At the full length of the experiment, fresh keys are off by many errors."""
     runs = max(int(40 * validation_scale), 3)
-    weight, moves, kills = killed_workers.killed_runs(runs, 10.0, at_once=3, per_second=1.0)
+    weight, moves, kills = killed_workers.killed_runs(runs, 20.0, at_once=3, per_second=1.0)
     assert moves > 50
     assert kills > 3
     assert abs(weight.value - killed_workers.TRUTH) < 6.0 * max(weight.error, 0.03)
