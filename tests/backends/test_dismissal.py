@@ -6,12 +6,14 @@ Arguments that are on their way into compiled code do not survive one: Python cr
 from __future__ import annotations
 
 import signal
+import socket
 from collections.abc import Iterator
-from multiprocessing import Pipe
+from contextlib import closing
 
 import numpy as np
 import pytest
 
+from aptmc.backends.workers.channel import Channel, WorkerChannel
 from aptmc.backends.workers.worker import Dismissal, Dismissed
 from aptmc.problem.density import checked_call
 
@@ -36,19 +38,19 @@ def test_a_function_of_the_user_is_left_at_once(dismissal: Dismissal) -> None:
 
 
 def test_elsewhere_the_move_is_finished_and_no_order_is_waited_for(dismissal: Dismissal) -> None:
-    ours, theirs = Pipe()
-    with ours, theirs:
-        theirs.send_bytes(b"an order")
-        assert dismissal.wait_for_order(ours) == b"an order"
+    here, there = socket.socketpair()
+    with closing(Channel(here)) as ours, closing(WorkerChannel(there.detach())) as theirs:
+        ours.send(b"an order")
+        assert dismissal.wait_for_order(theirs) == b"an order"
         assert dismiss() == 7.0
         with pytest.raises(Dismissed):  # or this would wait forever
-            dismissal.wait_for_order(ours)
+            dismissal.wait_for_order(theirs)
 
 
 class Deaf:
     """A connection on which no order comes, but the signal does."""
 
-    def recv_bytes(self) -> bytes:
+    def receive(self) -> bytes:
         dismiss()
         return b"it should have been left"
 
