@@ -8,9 +8,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import aptmc
-from aptmc.keys import HOLD, Key
+from aptmc.keys import HOLD, START, Key
 from tests.support import simulators
 from tests.support.stores import PROBLEM, SETTINGS, in_memory, kept, sampled
 
@@ -240,3 +241,53 @@ def test_the_older_arviz_is_given_what_it_wants(stored, monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz", None)
     with pytest.raises(aptmc.InputError, match="arviz<1"):
         stored.to_inference_data()
+
+
+# --- moves that fail before any counts ------------------------------------------------------------
+
+
+def fails_near_the_data(theta, rng):
+    simulated = theta[0] + 0.1 * rng.standard_normal()
+    if abs(simulated) < 0.05:
+        raise ArithmeticError("too near")
+    return np.array([simulated])
+
+
+NEAR = aptmc.Abc(
+    fails_near_the_data,
+    aptmc.Prior(x=stats.uniform(-10.0, 20.0)),
+    observed=[0.0],
+    distance=lambda simulated, observed: abs(simulated[0] - observed[0]),
+)
+
+
+@pytest.mark.parametrize("on", [aptmc.VirtualTime(2), aptmc.InProcess()], ids=repr)
+def test_a_move_of_a_descent_fails_again_from_where_it_started(on, tmp_path):
+    """A draw from the prior that failed is known by its key; a move by its start, too."""
+    moved = False
+    for seed in range(20):
+        path = tmp_path / str(seed)
+        with pytest.raises(aptmc.MoveFailed, match="too near") as caught:
+            aptmc.sample(NEAR, budget=2_000.0, on=on, seed=seed, store=path, progress=False)
+        error = caught.value
+        assert error.key.purpose == START
+        moved = not np.isnan(error.order.state).any()
+        for run in (error.run, aptmc.open(path, NEAR)):
+            with pytest.raises(aptmc.MoveFailed, match="too near") as again:
+                run.rerun(error.key)
+            assert again.value.parameters == error.parameters
+            assert again.value.key == error.key
+        if moved:
+            break
+    assert moved
+
+
+def test_a_move_of_a_worker_that_failed_is_whole():
+    with pytest.raises(aptmc.MoveFailed) as caught:
+        aptmc.sample(NEAR, budget=60.0, on=aptmc.Processes(2), seed=1, progress=False)
+    error = caught.value
+    with pytest.raises(aptmc.MoveFailed) as again:
+        error.run.rerun(error.key)
+    assert again.value.parameters == error.parameters
+    with pytest.raises(aptmc.InputError, match="no move of this run"):
+        error.run.rerun(error.key._replace(number=error.key.number + 1))

@@ -35,6 +35,8 @@ class MoveFailed(RunFailed):
     evaluated, the rung, and the random key.
     """
 
+    order: Any = None  # the move as it was ordered, complete: the state that it started from, too
+
     def __init__(
         self,
         reason: str,
@@ -54,16 +56,21 @@ class MoveFailed(RunFailed):
         self.rung = rung
         self.key = key
 
-    def located(self, rung: int | None, key: Key) -> MoveFailed:
-        """The same failure, with the rung and the key by which it can be run again."""
+    def located(self, rung: int | None, key: Key, order: Any = None) -> MoveFailed:
+        """The same failure, with the rung and the key by which it can be run again.
+
+        :param order: the move as it was ordered, if it was
+        """
         failure = MoveFailed(self.reason, self.parameters, rung, key)
         failure.__cause__ = self.__cause__
+        failure.order = order
         return failure
 
     def __reduce__(self) -> tuple[Any, ...]:
-        notes = getattr(self, "__notes__", None)
-        state = {"__notes__": notes} if notes else None
-        return type(self), (self.reason, self.parameters, self.rung, self.key), state
+        kept = {
+            name: value for name in ("__notes__", "order") if (value := getattr(self, name, None))
+        }
+        return type(self), (self.reason, self.parameters, self.rung, self.key), kept or None
 
 
 class WorkerDied(MoveFailed):

@@ -43,6 +43,7 @@ class Trace(NamedTuple):
     store: Store
     tuning: FloatTable
     first_states: FloatTable | None
+    failed: Order | None = None  # which has ended the run
 
 
 @left_alone()
@@ -65,17 +66,14 @@ def rerun(settings: Settings, trace: Trace, move: Key, *, compiled: bool | None)
             "lanes have a generator of their own, with which no other processor computes a single "
             "move: aptmc.replay(store, problem, on=aptmc.Lanes(...)) computes them all again"
         )
-    machine = trace.machine
-    before = _state_before(move, settings.seed, trace)
-    rung = int(machine.rung[move.chain])
-    level, tuning = float(machine.level[rung]), trace.tuning[rung]
+    order = _order_of(move, settings.seed, trace)
     target = None if compiled is None else NUMBA if compiled else INTERPRETED
     mover = Mover(settings.problem, settings.kernel, settings.seed, target=target)
-    outcome = mover.compute(Order(move, rung, level, tuning, before))
+    outcome = mover.compute(order)
     place = settings.kernel.places.get("simulations")
     return Rerun(
-        rung,
-        _described(settings.problem, before),
+        order.rung,
+        _described(settings.problem, order.state),
         _described(settings.problem, outcome.state),
         accepted=int(outcome.info[ACCEPTED]),
         simulations=0 if place is None else int(outcome.info[place]),
@@ -86,6 +84,19 @@ def rerun(settings: Settings, trace: Trace, move: Key, *, compiled: bool | None)
 def _described(problem: Problem, state: Floats) -> dict[str, float]:
     value = float(state[value_column(problem.dimension)])
     return problem.describe(state) | {problem.value_name: value}
+
+
+def _order_of(move: Key, seed: int, trace: Trace) -> Order:
+    """A move as it was ordered.
+
+    One that failed is known as it was: in a descent, or in a round of the warm-up, the tables of
+    the run say nothing of it.
+    """
+    if trace.failed is not None and trace.failed.key == move:
+        return trace.failed
+    before = _state_before(move, seed, trace)
+    rung = int(trace.machine.rung[move.chain])
+    return Order(move, rung, float(trace.machine.level[rung]), trace.tuning[rung], before)
 
 
 def _state_before(move: Key, seed: int, trace: Trace) -> Floats:

@@ -38,6 +38,7 @@ from aptmc.result.run_evidence import run_evidence
 from aptmc.result.sources import source_of, values_of
 from aptmc.result.tree import eager_tree
 from aptmc.session.descent import Reached
+from aptmc.session.orders import Order
 from aptmc.session.session import Overhead, Usage
 from aptmc.session.start_up import Spent
 from aptmc.settings import Settings
@@ -66,6 +67,7 @@ class Run:
         statistics: tuple[str, ...] = (),
         reached: Reached | None = None,
         draws_globally: bool = False,
+        failed: Order | None = None,
     ) -> None:
         self.settings = settings
         self._machine = machine
@@ -78,6 +80,7 @@ class Run:
         self._statistics = statistics
         self._reached = reached
         self.draws_globally = draws_globally  # from generators that moves were not given
+        self._failed = failed  # the move that ended the run
 
     def __repr__(self) -> str:
         draws = self._kept_on_rung_0().sum()
@@ -385,10 +388,12 @@ class Run:
         """Compute a single move of this run again, in this process, with the same randomness.
 
         Any move whose chain's draws were kept (all of them, not thinned), and any that was under
-        way at the end: a failed one, say, by `error.run.rerun(error.key)`.
+        way at the end. A failed one, by `error.run.rerun(error.key)`, of whatever phase.
 
         :param move: its random key, as errors and `run.in_flight` name it
         :param compiled: False runs it in plain Python, for a debugger
         """
-        trace = Trace(self._machine, self._record, self._store, self._tuning, self._first_states)
+        trace = Trace(
+            self._machine, self._record, self._store, self._tuning, self._first_states, self._failed
+        )
         return rerun(self.settings, trace, move, compiled=compiled)

@@ -15,6 +15,7 @@ from aptmc.result.archive import StoredBackend, StoredProblem, differences, from
 from aptmc.result.run import Run
 from aptmc.sampling.own_parts import is_foreign, without_foreign
 from aptmc.sampling.saved_run import (
+    failed_move_in,
     layout_in,
     reached_so_far,
     session_snapshot,
@@ -105,7 +106,7 @@ def stored_run(store: DiskStore, checkpoint: Checkpoint) -> Run:
     return Run(
         settings, machine, record, store, usage_in(checkpoint), arrays["tuning"],
         warmup_in(store, said), arrays.get("first_states"), statistics,
-        reached_so_far(said),
+        reached_so_far(said), failed=failed_move_in(checkpoint),
     )  # fmt: skip
 
 

@@ -16,7 +16,13 @@ from aptmc.errors import RunFailed, StopReason, StoreFailed
 from aptmc.global_generators import left_alone
 from aptmc.progress import SHARE_OF_TIME, Watch
 from aptmc.result.run import Run
-from aptmc.sampling.saved_run import contents, description, tuner_contents
+from aptmc.sampling.saved_run import (
+    contents,
+    description,
+    failed_move,
+    move_to_json,
+    tuner_contents,
+)
 from aptmc.sampling.sittings import with_earlier
 from aptmc.sampling.status import EVERY, Status, remove_status, write_status
 from aptmc.session.build import build_session
@@ -197,6 +203,7 @@ class Phases:
             session.kernel.statistics,
             session.progress.reached,
             session.draws_globally,
+            failed_move(usage),
         )
 
     def so_far(self, usage: Usage) -> Run:
@@ -286,6 +293,9 @@ class Phases:
         total = with_earlier(usage, self.earlier)
         tuner = self.tuner if self.is_warming_up else None
         notes, arrays = contents(self.settings, self.session, total, self.warmup)
+        failed = failed_move(usage)
+        if failed is not None:
+            notes["failed_move"] = move_to_json(failed)
         if tuner is not None:
             notes["tuner"] = tuner_contents(tuner)
         if under_way:  # the session learns how long it took when it ends

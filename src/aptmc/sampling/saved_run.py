@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from aptmc.backends import Backend
-from aptmc.errors import InputError, StopReason
+from aptmc.errors import InputError, MoveFailed, StopReason
+from aptmc.keys import Key
 from aptmc.pools import Layout
 from aptmc.problem import Problem
 from aptmc.result.archive import (
@@ -21,6 +22,7 @@ from aptmc.result.archive import (
 from aptmc.result.prior_sketch import sketches_of, to_notes
 from aptmc.sampling.own_parts import stored_or_own
 from aptmc.session.descent import Reached
+from aptmc.session.orders import Order
 from aptmc.session.session import Overhead, Session, Usage
 from aptmc.session.snapshot import Arrays, Snapshot, reached_in, snapshot
 from aptmc.session.start_up import Spent
@@ -150,6 +152,26 @@ def settings_in(checkpoint: Checkpoint, problem: Problem, on: Backend, **own: An
         save_every=described["save_every"],
         **{name: stored_or_own(said[name], own.get(name), name) for name in TUNED},
     )
+
+
+def failed_move(usage: Usage) -> Order | None:
+    """The move that ended a run, complete, if one did."""
+    failure = usage.failure
+    return failure.order if isinstance(failure, MoveFailed) else None
+
+
+def move_to_json(order: Order) -> dict[str, Any]:
+    """A move, so that it can be computed again."""
+    return {name: to_json(value) for name, value in order._asdict().items()}
+
+
+def failed_move_in(checkpoint: Checkpoint) -> Order | None:
+    """The move that ended a stored run."""
+    said = checkpoint.notes.get("failed_move")
+    if said is None:
+        return None
+    parts = {name: from_json(value, name) for name, value in said.items()}
+    return Order(**parts | {"key": Key(*parts["key"]), "level": float(parts["level"])})
 
 
 def layout_in(checkpoint: Checkpoint, settings: Settings, processors: int) -> Layout:

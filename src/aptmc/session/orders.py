@@ -153,7 +153,7 @@ class Mover:
             reason = "a move failed, once," if error is None else f"a move raised {error!r}, once,"
             failure = MoveFailed(reason, self.problem.describe(order.state))
             failure.__cause__ = error
-        return failure.located(order.rung, order.key)
+        return failure.located(order.rung, order.key, order)
 
     def _fail_again(self, order: Order) -> MoveFailed | None:
         outcome = Outcome(order.state.copy(), np.zeros(self.info_length))
@@ -175,7 +175,7 @@ class Mover:
             rng = order.key.generator()
             return Outcome(self.seeding.call(rng, self.problem.start, rng), nothing)
         except MoveFailed as failure:
-            raise failure.located(order.rung, order.key) from failure.__cause__
+            raise failure.located(order.rung, order.key, order) from failure.__cause__
 
 
 @compiled

@@ -36,12 +36,14 @@ class Deaths:
 
         :param how: the end of its workers, in words
         """
-        return WorkerDied(
+        died = WorkerDied(
             f"the worker process {how} each of {self._most} times that this move was computed,",
             self._problem.describe(order.state),
             order.rung,
             order.key,
         )
+        died.order = order
+        return died
 
     def note_idle(self, message: str) -> None:
         """Count one that had nothing to do; too many in a row end the run, with this message."""

@@ -104,4 +104,4 @@ def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> O
     except BaseException as error:  # sys.exit() or an interrupt inside the user's function
         parameters = mover.problem.describe(order.state)
         reason = f"{mover.problem.function_name} raised {in_words(error)}"
-        return MoveFailed(reason + ", in a move", parameters, order.rung, order.key)
+        return MoveFailed(reason + ", in a move", parameters).located(order.rung, order.key, order)
