@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from aptmc.errors import InputError
 
 SWAP_RATE = 0.4
 MOST_RUNGS = 40
+LEARNED = "learned"
 
 
 @final
@@ -32,8 +33,11 @@ class Ladder:
     levels: tuple[float, ...]
     idle_rungs: frozenset[int] = frozenset()
     kind: Literal["powers", "tolerances"] = "powers"
+    # What the hot end is: None, the prior; or fitted in the warm-up, "learned" until then.
+    reference: Any = None
 
     def __post_init__(self) -> None:
+        _check_reference(self.reference, may_be_fitted=True)
         levels = _as_levels(self.levels, may_be_open=self.kind == "tolerances")
         if self.kind == "tolerances":
             _check_tolerances(levels)
@@ -53,18 +57,23 @@ class Ladder:
         return cls(tuple(tolerances), kind="tolerances")
 
     @classmethod
-    def powers(cls, powers: int | Sequence[float] | Floats) -> Ladder:
+    def powers(cls, powers: int | Sequence[float] | Floats, *, reference: Any = None) -> Ladder:
         """Inverse temperatures, decreasing from 1; a whole number n means n/n, (n-1)/n, …, 1/n.
 
         The latter is the paper's ladder (section 3.1). A power of 0 is the prior.
 
+        :param reference: "learned": what stands at power 0 is fitted to the posterior in the
+            warm-up, and the prior is a tenth of it. Or `aptmc.kernels.Students`, given by hand
+
         >>> Ladder.powers(4).levels
         (1.0, 0.75, 0.5, 0.25)
+        >>> Ladder.powers([1, 0.3, 0], reference="learned")
+        Ladder.powers([1.0, 0.3, 0.0], reference='learned')
         """
         if isinstance(powers, int | np.integer):
             rungs = whole_number("the number of rungs", powers)
             powers = [rung / rungs for rung in range(rungs, 0, -1)]
-        return cls(powers)  # type: ignore[arg-type]
+        return cls(powers, reference=reference)  # type: ignore[arg-type]
 
     @classmethod
     def geometric(cls, rungs: int, hottest: float) -> Ladder:
@@ -91,6 +100,7 @@ class Ladder:
         rungs: int | None = None,
         most_rungs: int = MOST_RUNGS,
         hottest: float | None = None,
+        reference: str | None = None,
     ) -> AutoLadder:
         """A ladder that the warm-up finds: see `AutoLadder`.
 
@@ -104,6 +114,7 @@ class Ladder:
             rungs=rungs,
             most_rungs=most_rungs,
             hottest=hottest,
+            reference=reference,
         )
 
     def without_local_moves(self, *rungs: int) -> Ladder:
@@ -130,7 +141,8 @@ class Ladder:
 
     def __repr__(self) -> str:
         idle = f".without_local_moves{tuple(sorted(self.idle_rungs))}" if self.idle_rungs else ""
-        return f"Ladder.{self.kind}({list(self.levels)}){idle}"
+        reference = "" if self.reference is None else f", reference={self.reference!r}"
+        return f"Ladder.{self.kind}({list(self.levels)}{reference}){idle}"
 
 
 @final
@@ -150,6 +162,8 @@ class AutoLadder:
     :param hottest: tolerances only: the last rung's, `math.inf` for the prior itself. Without it,
         the one below which simulations begin to hit less often. A simulator that can stop early
         is never called with a larger one
+    :param reference: powers only: "learned", to have the hot end fitted to the posterior in place
+        of the prior; the ladder is shorter then
 
     >>> AutoLadder(coldest=0.4).range
     (2, 40)
@@ -161,8 +175,10 @@ class AutoLadder:
     rungs: int | None = None
     most_rungs: int = MOST_RUNGS
     hottest: float | None = None
+    reference: str | None = None
 
     def __post_init__(self) -> None:
+        _check_reference(self.reference, may_be_fitted=False)
         if not isinstance(self.swap_rate, int | float) or not 0.01 <= self.swap_rate <= 0.95:
             raise InputError(
                 f"swap_rate must lie between 0.01 and 0.95, got {self.swap_rate!r}: use 0.4, say"
@@ -189,6 +205,18 @@ class AutoLadder:
     def range(self) -> tuple[int, int]:
         """The fewest and the most rungs that the warm-up may choose."""
         return (self.rungs, self.rungs) if self.rungs is not None else (2, self.most_rungs)
+
+
+def _check_reference(reference: Any, *, may_be_fitted: bool) -> None:
+    if reference is None or (isinstance(reference, str) and reference == LEARNED):
+        return
+    if may_be_fitted and hasattr(reference, "matrices"):  # one of `aptmc.kernels.Students`
+        return
+    or_given = " or aptmc.kernels.Students" if may_be_fitted else ""
+    raise InputError(
+        f'reference must be "learned"{or_given}, got {reference!r}: leave it out to have the prior '
+        "at the hot end"
+    )
 
 
 def _check_powers(levels: tuple[float, ...]) -> None:

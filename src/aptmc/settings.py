@@ -27,13 +27,15 @@ class ToFind:
     ladder: AutoLadder | None = None  # how it is to be found, if it is
     kernel: Kernel | None = None  # that learns, as asked for
     deadlines: Schedule | None = None  # the schedule whose deadlines are to be found, as asked for
+    reference: bool = False  # what stands at the hot end of the ladder
     pools: bool = False  # how many chains there are on a rung
     length: float | None = None  # of the warm-up, if that was given
 
     @property
     def needs_warmup(self) -> bool:
         """Whether there is anything that takes draws to find; a number of chains does not."""
-        return self.ladder is not None or self.kernel is not None or self.deadlines is not None
+        parts = (self.ladder, self.kernel, self.deadlines)
+        return self.reference or any(part is not None for part in parts)
 
 
 NOTHING = ToFind()
@@ -63,6 +65,11 @@ class Settings:
     progress: bool = False  # show how it goes on
     to_find: ToFind = NOTHING
     chosen: str = ""  # why the kernel is what it is, if that was left to us
+
+    def __post_init__(self) -> None:
+        # Moves have to be computed otherwise; a problem of which a store is left needs no moves.
+        if self.ladder.reference is not None and not self.problem.is_stored:
+            object.__setattr__(self, "problem", self.problem.with_fitted_reference())
 
     def counted_from(self, settled: float) -> float:
         """From when on draws count, of a session that is settled at this time.

@@ -12,8 +12,10 @@ import numpy as np
 from aptmc.compiled import Floats, FloatTable, Integers, compiler_words
 from aptmc.errors import InputError
 from aptmc.kernels.code import code_of
+from aptmc.kernels.fitted_reference import numbers_of, share_of_prior, with_reference
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.seen import Seen
+from aptmc.kernels.students import Students
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
 from aptmc.problem.chain_state import ACCEPTED, OWN, STATUS, move_model
@@ -31,6 +33,9 @@ class Kernel(ABC):
     statistics: tuple[str, ...] = ()
     # Whether numba understands the step. If not, problems are computed in plain Python.
     compiles = True
+    # Whether its steps leave alone what `Parts.evaluate` fills in, whatever the reference is. Not
+    # those that know the target of a rung otherwise: they need the prior as reference.
+    suits_any_reference = True
 
     @abstractmethod
     def step(self, parts: Parts) -> Callable[..., bool]:
@@ -47,6 +52,16 @@ class Kernel(ABC):
         moves into units that are worth sending.
         """
         return np.ones((ladder.rungs, 1))
+
+    @final
+    def numbers(self, problem: Problem, ladder: Ladder) -> FloatTable:
+        """By rung, all that a move is given as numbers: the tuning, and the fitted reference."""
+        table = self.tuning(problem, ladder)
+        if not problem.reference_is_fitted:
+            return table
+        reference = ladder.reference if isinstance(ladder.reference, Students) else None
+        numbers = numbers_of(reference, share_of_prior(problem))
+        return np.column_stack([table, np.tile(numbers, (len(table), 1))])
 
     def search_tuning(
         self, problem: Problem, ladder: Ladder, covariance: FloatTable | None
@@ -139,7 +154,9 @@ class Kernel(ABC):
             if code in moves:
                 return moves[code]
         parts = Parts(problem, target, self.places)
-        body = _steps(target.helper(self.step(parts)), parts)
+        body = _steps(target.helper(self.step(parts)), parts, self.info_length)
+        if problem.reference_is_fitted:
+            body = with_reference(body, target, self.info_length)
         try:
             move = target.like(move_model, body)
         except Exception as error:
@@ -153,7 +170,7 @@ class Kernel(ABC):
         return move
 
 
-def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
+def _steps(step: Callable[..., bool], parts: Parts, info_length: int) -> Callable[..., None]:
     """The loop of every move."""
     level_of_reference = parts.problem.reference_level
     reference_level = np.nan if level_of_reference is None else level_of_reference
@@ -165,7 +182,8 @@ def _steps(step: Callable[..., bool], parts: Parts) -> Callable[..., None]:
     ) -> None:
         there = np.empty(state.size)
         copy_into(outcome, state)
-        info.fill(0.0)
+        for i in range(info_length):  # a fitted reference follows
+            info[i] = 0.0
         # Whoever has no state yet looks for one, which need not be exact.
         is_lost = math.isnan(state[0])
         for _ in range(int(tuning[STEPS])):

@@ -70,6 +70,12 @@ class Mixture(Kernel):
 
     @property
     @override
+    def suits_any_reference(self) -> bool:  # type: ignore[override]
+        """Whether both do."""
+        return self.first.suits_any_reference and self.second.suits_any_reference
+
+    @property
+    @override
     def code(self) -> Hashable:
         """The code of both kernels; the share reaches the step as a number."""
         return Mixture, self.first.code, self.second.code

@@ -36,6 +36,7 @@ class OwnMove(Kernel):
     move_to: Callable[..., Any] | None = None  # None: as a store has it, which holds no functions
 
     compiles = False
+    suits_any_reference = False
 
     def __post_init__(self) -> None:
         if self.move_to is not None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from aptmc.compiled import Floats, Generator, compiled, copy_numbers, inlined
 from aptmc.errors import InputError
+from aptmc.kernels.fitted_reference import draw_fitted, refer, refer_slopes
 from aptmc.problem.base import Problem
 from aptmc.problem.chain_state import (
     BAD_VALUE,
@@ -116,6 +117,8 @@ class Parts:
         All that a kernel has to do on a rung which is nothing but the reference.
         """
         problem, dimension, log_prior = self.problem, self.dimension, self.log_prior
+        if problem.reference_is_fitted:
+            return self._renewal_from_fitted()
         if problem.reference is None:
             return self.target.library(renew_nothing)
         log_prior_at, draw = self._once("reference", self._reference)
@@ -137,6 +140,28 @@ class Parts:
 
         return self.target.helper(renew)
 
+    def _renewal_from_fitted(self) -> Callable[[float, Any, Floats, Floats], bool]:
+        dimension, evaluate = self.dimension, self.evaluate
+        draw_of_it = self.target.library(draw_fitted)
+        if self.problem.reference is None:
+
+            def renew_if_fitted(level: float, rng: Any, row: Floats, info: Floats) -> bool:
+                if not draw_of_it(rng, dimension, info, row):
+                    return False
+                evaluate(row, info)
+                return True
+
+            return self.target.helper(renew_if_fitted)
+        draw = self.draw
+
+        def renew(level: float, rng: Any, row: Floats, info: Floats) -> bool:
+            if not draw_of_it(rng, dimension, info, row):
+                draw(rng, row)
+            evaluate(row, info)
+            return True
+
+        return self.target.helper(renew)
+
     # --- making them --------------------------------------------------------------------------
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
@@ -154,6 +179,17 @@ class Parts:
     def _evaluation(self) -> Callable[..., None]:
         fill_in = self.problem.evaluation(self.target)
         value, log_prior = self.value, self.log_prior
+        if self.problem.reference_is_fitted:
+            dimension, bring = self.dimension, self.target.library(refer)
+
+            def evaluate_and_refer(row: Floats, info: Floats) -> None:
+                fill_in(row)
+                info[WORK] += 1.0
+                if not (row[value] < math.inf and row[log_prior] < math.inf):
+                    info[STATUS] = BAD_VALUE
+                bring(dimension, row, info)
+
+            return self.target.helper(evaluate_and_refer)
 
         def evaluate(row: Floats, info: Floats) -> None:
             fill_in(row)
@@ -169,6 +205,8 @@ class Parts:
             raise InputError(f"a problem of kind {type(problem).__name__} has no gradient")
         of_value = problem.gradient_function(self.target)
         log_weight = self.log_weight
+        if problem.reference_is_fitted:
+            return self._gradient_from_fitted(of_value)
         if isinstance(problem.reference, Prior):
             of_prior = log_prior_gradient(problem.reference, self.target)
 
@@ -188,6 +226,30 @@ class Parts:
             weight = log_weight(level, 1.0)
             for i in range(dimension):
                 slopes[i] = weight * slopes[i]
+            info[WORK] += 1.0
+
+        return self.target.helper(gradient_alone)
+
+    def _gradient_from_fitted(self, of_value: Callable[..., Any]) -> Callable[..., None]:
+        dimension, slopes_of = self.dimension, self.target.library(refer_slopes)
+        reference = self.problem.reference
+        if isinstance(reference, Prior):
+            of_prior = log_prior_gradient(reference, self.target)
+
+            def gradient(level: float, row: Floats, slopes: Floats, info: Floats) -> None:
+                theta = row[:dimension].copy()
+                value_slopes, prior_slopes = np.empty(dimension), np.empty(dimension)
+                of_value(theta, value_slopes)
+                of_prior(theta, prior_slopes)
+                slopes_of(level, dimension, row, info, value_slopes, prior_slopes, slopes)
+                info[WORK] += 1.0
+
+            return self.target.helper(gradient)
+
+        def gradient_alone(level: float, row: Floats, slopes: Floats, info: Floats) -> None:
+            value_slopes = np.empty(dimension)
+            of_value(row[:dimension].copy(), value_slopes)
+            slopes_of(level, dimension, row, info, value_slopes, np.zeros(dimension), slopes)
             info[WORK] += 1.0
 
         return self.target.helper(gradient_alone)

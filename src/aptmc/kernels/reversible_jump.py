@@ -65,6 +65,7 @@ class ReversibleJump(Kernel):
     is_learning: bool = False  # whether the widths are those of a warm-up under way
 
     statistics = ("births", "born", "deaths", "died", "updates", "updated")
+    suits_any_reference = False  # states of several lengths have no covariance
 
     def __post_init__(self) -> None:
         sizes = tuple(self.sizes)

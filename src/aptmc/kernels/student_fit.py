@@ -21,6 +21,8 @@ DEGREES = (3.0, 6.0, 12.0, 25.0, 50.0, 100.0)  # of freedom, of which one is cho
 WIDER = 1.1
 USUAL_DEGREES = 25.0  # where draws are too few to tell, fewer than so many for each dimension
 FEWEST_FOR_DEGREES = 10.0
+# A reference of all rungs is fitted when draws are worth so many for each dimension.
+FEWEST_FOR_REFERENCE, MOST_COMPONENTS = 3.0, 32
 
 
 def fit_all(draws: list[FloatTable], before: Students, most_components: int) -> Students:
@@ -31,6 +33,25 @@ def fit_all(draws: list[FloatTable], before: Students, most_components: int) -> 
     for rung, mine in rows.items():
         found[rung] = fit(mine, shapes[rung], most_components)
     return Students.of(found)
+
+
+def fit_coldest(draws: list[FloatTable], before: Students | None) -> Students | None:
+    """A mixture that suits the draws of the coldest rung, which is a reference for all; None where
+    they are too few to tell of it more than the other rungs do.
+
+    :param draws: by rung, coldest first
+    """
+    if len(draws[0]) < FEWEST_DRAWS:
+        return None
+    rows = {rung: some(theta) for rung, theta in enumerate(draws) if len(theta) >= FEWEST_DRAWS}
+    coldest, dimension = rows[0], draws[0].shape[1]
+    if coldest.worth * len(coldest.theta) < FEWEST_FOR_REFERENCE * dimension:
+        return None
+    shape = np.diag(np.maximum(coldest.theta.var(axis=0), 1e-300))
+    if before is not None:
+        shape = shape_of(before.on(0))
+    believed = believed_shapes(rows, [shape] * (max(rows) + 1))
+    return Students.of([fit(coldest, believed[0], MOST_COMPONENTS)])
 
 
 def fit(rows: Rows, believed: FloatTable, most_components: int) -> Mixed:

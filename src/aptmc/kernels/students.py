@@ -218,6 +218,44 @@ def log_mixture(
 
 
 @compiled
+def add_slopes(
+    dimension: int,
+    numbers: Floats,
+    first: int,
+    theta: Floats,
+    logs: Floats,
+    squares: Floats,
+    log_total: float,
+    weight: float,
+    slopes: Floats,
+) -> None:
+    """Add the gradient of a mixture's log density, so many times, after `log_mixture`."""
+    count = int(numbers[first])
+    length = MEAN + dimension + dimension * (dimension + 1) // 2
+    standard = np.empty(dimension)
+    for component in range(count):
+        block = first + 1 + component * length
+        degrees, factor = numbers[block + DEGREES], block + MEAN + dimension
+        pull = -weight * math.exp(logs[component] - log_total)
+        if degrees != math.inf:
+            pull *= (degrees + dimension) / (degrees + squares[component])
+        place = factor
+        for i in range(dimension):
+            rest = theta[i] - numbers[block + MEAN + i]
+            for j in range(i):
+                rest -= numbers[place + j] * standard[j]
+            standard[i] = rest / numbers[place + i]
+            place += i + 1
+        # The same once more with the factor transposed, from the last row to the first.
+        for i in range(dimension - 1, -1, -1):
+            place -= i + 1
+            standard[i] /= numbers[place + i]
+            for j in range(i):
+                standard[j] -= numbers[place + j] * standard[i]
+            slopes[i] += pull * standard[i]
+
+
+@compiled
 def draw_component(rng: Generator, count: int, logs: Floats, log_total: float) -> int:
     """Which component a point came from, given the log densities of all there."""
     if count == 1:

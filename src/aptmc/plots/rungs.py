@@ -109,5 +109,6 @@ def levels(run: Run) -> Figure:
                 panel.set_yscale("log")
         panel.set_xticks(range(rungs))
         panel.set_xlabel("rung")
-        panel.set_ylabel(settings.problem.value_name.replace("_", " "))
+        over = " times prior / reference" if settings.problem.reference_is_fitted else ""
+        panel.set_ylabel(settings.problem.value_name.replace("_", " ") + over)
     return new

@@ -40,6 +40,7 @@ class Problem(ABC):
     start_simulations = 0  # how many that search may take
     can_stop_early = False  # whether a simulation is told the tolerance that it must not exceed
     reference_level: float | None = None  # at which a rung is nothing but the reference
+    reference_is_fitted = False  # in the warm-up, in place of the prior or where there is none
     notes: tuple[str, ...] = ()  # what users should know about how it was made from what they gave
 
     def __init__(
@@ -118,7 +119,19 @@ class Problem(ABC):
     @final
     def fingerprint(self) -> dict[str, str]:
         """A checksum for each part of the problem, by name: has it changed since it was stored?"""
-        return fingerprint(self)
+        return fingerprint(self.as_given)
+
+    @property
+    def as_given(self) -> Problem:
+        """The problem as the user gave it."""
+        return self
+
+    def with_fitted_reference(self) -> Problem:
+        """The same with another reference, which a ladder brings along."""
+        raise InputError(
+            f"a problem of kind {type(self).__name__} has no density, so no reference can be "
+            'learned for it: leave out reference="learned"'
+        )
 
     @property
     @abstractmethod

@@ -39,6 +39,13 @@ def log_prior_column(dimension: int) -> int:
     return dimension + 1
 
 
+def kept_column(dimension: int) -> int:
+    """Where a state keeps what its problem keeps of it beside: with a fitted reference, in whose
+    place the reference's log density stands, the log prior density itself.
+    """
+    return dimension + 2
+
+
 def state_width(dimension: int) -> int:
     """How many numbers make a state."""
     return dimension + 2

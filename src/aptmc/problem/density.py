@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any, final
 
 import numpy as np
 from numba.core.errors import NumbaError
+from typing_extensions import override
 
 from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
@@ -31,6 +33,8 @@ class DensityProblem(Problem):
     """A problem whose states are evaluated by a log density or log likelihood."""
 
     has_density = True
+    _as_given: Problem  # of one with a fitted reference
+    _twin: DensityProblem | None = None  # the same with a fitted reference
 
     def __init__(
         self,
@@ -47,6 +51,34 @@ class DensityProblem(Problem):
         if gradient is not None:
             check_function(gradient, "gradient")
             refuse_steps(self.parametrisation)
+
+    @property
+    @override
+    def as_given(self) -> Problem:
+        """The problem before it had a fitted reference."""
+        return self.__dict__.get("_as_given", self)  # type: ignore[no-any-return]
+
+    @final
+    @override
+    def with_fitted_reference(self) -> Problem:
+        """The same, whose states are brought to a reference and keep their log prior density.
+
+        There is always an evidence then: the reference is a distribution.
+        """
+        if self.reference_is_fitted:
+            return self
+        if self._twin is None:  # made once, so that its moves are compiled once
+            twin = copy(self)
+            twin._as_given = self
+            twin.width = self.width + 1
+            twin.reference_is_fitted = twin.has_evidence = True
+            twin.reference_level = 0.0
+            self._twin = twin
+        return self._twin
+
+    @override
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_twin": None}
 
     @abstractmethod
     def evaluation(self, target: Target) -> Callable[[Floats], None]:

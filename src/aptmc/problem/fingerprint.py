@@ -25,7 +25,7 @@ from aptmc.compiled import is_compiled, source_of
 from aptmc.problem.data.containers import content_of
 
 # What a problem has beside what defines it.
-INCIDENTAL = {"compiled_moves", "notes", "target", "parametrisation"}
+INCIDENTAL = {"_twin", "compiled_moves", "notes", "target", "parametrisation"}
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 # Another way of counting gives other checksums for the same problem.
 VERSION = 2

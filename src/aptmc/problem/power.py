@@ -77,10 +77,11 @@ class Power(DensityProblem):
     @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """A density to the power 0 is flat, and no chain could sample it."""
-        if levels[-1] == 0.0:
+        if levels[-1] == 0.0 and not self.reference_is_fitted:
             raise InputError(
                 f"density ** 0 is flat and cannot be sampled, got powers {list(levels)}: end the "
-                "ladder above 0, or use Tempered, whose rung with power 0 is the prior"
+                'ladder above 0, give it reference="learned", or use Tempered, whose rung with '
+                "power 0 is the prior"
             )
 
     @override

@@ -58,6 +58,7 @@ class StoredProblem:
         self.value_name: str = said["value_name"]
         self.ladder_kind: str = said["ladder_kind"]
         self.has_evidence: bool = said["has_evidence"]
+        self.reference_is_fitted: bool = said.get("reference_is_fitted", False)
         self.width = width
         self.prior: Mapping[str, Any] | None = said.get("prior")  # in a few numbers
         # Stores of the time before regression adjustment have neither.
@@ -91,6 +92,7 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "value_name": problem.value_name,
         "ladder_kind": problem.ladder_kind,
         "has_evidence": problem.has_evidence,
+        "reference_is_fitted": problem.reference_is_fitted,
         "kept_data": to_json(problem.kept_data),
         "support": to_json(problem.support),
         "notes": list(problem.notes),

@@ -14,8 +14,9 @@ from aptmc.kernels import Kernel
 from aptmc.keys import MOVE, Key, start_of_epoch
 from aptmc.pools import Groups
 from aptmc.problem import Problem
-from aptmc.problem.chain_state import ACCEPTED, WORK, value_column
+from aptmc.problem.chain_state import ACCEPTED, WORK
 from aptmc.record.record import Record
+from aptmc.result.sources import value_source
 from aptmc.session.orders import Mover, Order
 from aptmc.store import Store
 from aptmc.targets import INTERPRETED, NUMBA
@@ -82,8 +83,9 @@ def rerun(settings: Settings, trace: Trace, move: Key, *, compiled: bool | None)
 
 
 def _described(problem: Problem, state: Floats) -> dict[str, float]:
-    value = float(state[value_column(problem.dimension)])
-    return problem.describe(state) | {problem.value_name: value}
+    source = value_source(problem)
+    value = source.shown(state[None, source.place])[0]
+    return problem.describe(state) | {problem.value_name: float(value)}
 
 
 def _order_of(move: Key, seed: int, trace: Trace) -> Order:

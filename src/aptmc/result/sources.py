@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from aptmc.errors import InputError
 from aptmc.problem import Problem
-from aptmc.problem.chain_state import value_column
+from aptmc.problem.chain_state import kept_column, value_column
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.variables import Variable
 from aptmc.record.columns import STATISTICS
@@ -26,6 +26,7 @@ class Source(NamedTuple):
     place: int | slice | None = None
     variable: Variable | None = None
     label: int | None = None  # one of the numbers of the variable, if only that is wanted
+    brought: bool = False  # a value that was brought to a fitted reference
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -34,6 +35,10 @@ class Source(NamedTuple):
 
     def shown(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """What users see, from what a chain holds: one row for each draw."""
+        if self.brought:  # the log of target over reference, of the reference, and of the prior
+            with np.errstate(invalid="ignore"):
+                shown = values[:, 0] + values[:, 1] - values[:, 2]
+            return np.asarray(np.where(values[:, 0] == -np.inf, -np.inf, shown))
         if self.variable is None:
             return values
         parameters = Parametrisation([self.variable]).constrain(values)
@@ -58,8 +63,16 @@ def parameters(problem: Problem) -> dict[str, Source]:
 
 def statistics(problem: Problem) -> dict[str, Source]:
     """What else is known of each draw."""
-    found = {problem.value_name: Source("state", value_column(problem.dimension))}
+    found = {problem.value_name: value_source(problem)}
     return found | {name: Source(name) for name in STATISTICS}
+
+
+def value_source(problem: Problem) -> Source:
+    """The log likelihood, log density or distance."""
+    value = value_column(problem.dimension)
+    if problem.reference_is_fitted:
+        return Source("state", slice(value, kept_column(problem.dimension) + 1), brought=True)
+    return Source("state", value)
 
 
 def labelled(problem: Problem) -> dict[str, Source]:

@@ -16,7 +16,7 @@ from aptmc.exchange import Rule
 from aptmc.kernels import Kernel
 from aptmc.kernels.default import why_chosen
 from aptmc.keys import check_seed, new_seed
-from aptmc.ladder import AutoLadder, Ladder
+from aptmc.ladder import LEARNED, AutoLadder, Ladder
 from aptmc.pools import Pools, Shared
 from aptmc.problem import Problem
 from aptmc.processors import processors_available
@@ -73,6 +73,7 @@ def asked_for(
         ladder=wanted if isinstance(wanted, AutoLadder) else None,
         kernel=moves if moves.learns else None,
         deadlines=schedule if schedule.wants_deadlines else None,
+        reference=isinstance(wanted, Ladder | AutoLadder) and wanted.reference == LEARNED,
         pools=pools is None,
         length=_length(warmup, budget),
     )
@@ -140,11 +141,34 @@ def _check_that_they_fit(
                 f"a problem of kind {type(problem).__name__} needs a ladder of "
                 f"{problem.ladder_kind}, got {ladder!r}: use aptmc.Ladder.{problem.ladder_kind}"
             )
+        if ladder.reference is not None:
+            problem = problem.with_fitted_reference()
         problem.check_levels(ladder.levels)
         kernel.at_first(np.ones(problem.dimension), ladder.rungs).tuning(problem, ladder)
+    if isinstance(ladder, Ladder | AutoLadder) and ladder.reference is not None:
+        _check_reference(problem, ladder, kernel)
     for rule in (schedule.exchange, schedule.within):
         if isinstance(rule, Rule) and rule.kind not in (None, problem.ladder_kind):
             raise InputError(f"{type(rule).__name__}() is for ladders of {rule.kind} only")
+
+
+def _check_reference(problem: Problem, ladder: Ladder | AutoLadder, kernel: Kernel) -> None:
+    problem.with_fitted_reference()
+    if not kernel.suits_any_reference:
+        raise InputError(
+            f"{type(kernel).__name__} moves towards prior * likelihood ** level, and with "
+            f"reference={ladder.reference!r} rungs are something else: leave out the reference"
+        )
+    if isinstance(ladder, Ladder) and ladder.levels[-1] != 0.0:
+        raise InputError(
+            f"a reference stands at power 0, and this ladder ends at {ladder.levels[-1]:g}: use "
+            f"Ladder.powers([1, …, 0], reference={ladder.reference!r})"
+        )
+    dimension = getattr(ladder.reference, "dimension", problem.dimension)
+    if dimension != problem.dimension:
+        raise InputError(
+            f"the reference has {dimension} coordinates, and the problem {problem.dimension}"
+        )
 
 
 def _length(warmup: float | str, budget: float | str) -> float | None:

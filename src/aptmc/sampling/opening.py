@@ -73,7 +73,10 @@ def check_same(problem: Problem, store: DiskStore, *, force: bool) -> None:
             f"problem must be an aptmc problem, got {problem!r}: a store holds no functions, so "
             "give the problem again that was sampled"
         )
-    found = differences(problem, store.description["problem"])
+    said = store.description["problem"]
+    if said.get("reference_is_fitted", False):
+        problem = problem.with_fitted_reference()
+    found = differences(problem, said)
     if problem.width != store.width:
         found.append(f"a state has {problem.width} numbers, had {store.width}")
         if problem.kept_data is not None and problem.width - problem.kept_data.size == store.width:

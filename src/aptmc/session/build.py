@@ -78,7 +78,7 @@ def build_session(
         ),
         log=empty_log(RECORD_ROWS + 4 * layout.served.size if settings.log_events else 0),
         served=layout.served,
-        tuning=kernel.tuning(problem, ladder),
+        tuning=kernel.numbers(problem, ladder),
         functions=functions,
         compilation=compilation_for(problem, kernel, functions),
         find_states=partial(_find_states, problem, ladder, kernel, layout, settings.seed),

@@ -38,7 +38,7 @@ def first_states(
     :param compute_all: who computes
     :param tell: is told how many have been found
     """
-    tuning = kernel.tuning(problem, ladder)
+    tuning = kernel.numbers(problem, ladder)
     nothing = np.full(problem.width, np.nan)
     states = np.empty((layout.rung.size, problem.width))
     wanting = list(enumerate(layout.rung.tolist()))

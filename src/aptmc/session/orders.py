@@ -24,11 +24,12 @@ from aptmc.compiled import (
 from aptmc.errors import MoveFailed
 from aptmc.global_generators import Seeding
 from aptmc.kernels import Kernel
+from aptmc.kernels.fitted_reference import refer
 from aptmc.keys import START, Dial, Key, open_streams, rewind, rewind_plainly
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import PROCESSOR, STATUS, Move
 from aptmc.session.kept_code import KEPT_ON_DISK
-from aptmc.targets import INTERPRETED, NUMBA, Target, at_hand
+from aptmc.targets import INTERPRETED, NUMBA, Target, at_hand, from_python
 
 RNG, INFO = 3, 5  # places among the arguments of a move
 
@@ -173,7 +174,10 @@ class Mover:
         nothing = np.zeros(self.info_length)
         try:
             rng = order.key.generator()
-            return Outcome(self.seeding.call(rng, self.problem.start, rng), nothing)
+            state = self.seeding.call(rng, self.problem.start, rng)
+            if self.problem.reference_is_fitted:
+                from_python(refer)(self.problem.dimension, state, order.tuning)
+            return Outcome(state, nothing)
         except MoveFailed as failure:
             raise failure.located(order.rung, order.key, order) from failure.__cause__
 

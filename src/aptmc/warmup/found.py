@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -10,8 +11,11 @@ import numpy as np
 from aptmc.compiled import Floats, FloatTable
 from aptmc.coordinator.state import Coordinator, moves_done
 from aptmc.errors import InputError
-from aptmc.kernels import Kernel, Seen
+from aptmc.kernels import Kernel, Seen, Students
 from aptmc.kernels.base import STEPS
+from aptmc.kernels.fitted_reference import referred_rows, share_of_prior
+from aptmc.kernels.student_fit import fit_coldest
+from aptmc.ladder import LEARNED
 from aptmc.problem.chain_state import ACCEPTED, value_column
 from aptmc.schedule import DEADLINES_PER_SWEEP
 from aptmc.session.descent import Stage, rows_within, step_size_at
@@ -26,6 +30,7 @@ from aptmc.warmup.guess import (
     first_kernel,
     with_deadlines,
 )
+from aptmc.warmup.power_ladders import first_ladder
 from aptmc.warmup.tolerances import TolerancesApproach
 
 # Exchanges may take a 50th of the time of whoever carries them out.
@@ -36,7 +41,7 @@ COST_OF_DEADLINES = 0.02
 class Found:
     """Levels, kernel and deadlines, as they are after the rounds so far."""
 
-    remembers = ("levels", "kernel", "every", "shortest", "renews")
+    remembers = ("levels", "kernel", "every", "shortest", "renews", "reference")
 
     def __init__(self, settings: Settings) -> None:
         self.asked = settings  # with the first guess of what is to be found
@@ -48,6 +53,7 @@ class Found:
         self.every = first_deadlines(settings)
         self.shortest = 0.0  # time between deadlines that does not cost too much
         self.renews = False  # every step is a fresh draw, as in rejection sampling
+        self.reference: Students | None = None  # at the hot end, if one was fitted by now
 
     def memory(self) -> dict[str, Any]:
         """All that was found so far, by name, as `recall` takes it."""
@@ -94,6 +100,33 @@ class Found:
                 f"statistics, {kernel.statistics}, got {adapted!r}"
             )
         self.kernel = adapted
+
+    def learn_reference(self, rows: list[FloatTable]) -> bool:
+        """Fit what stands at the hot end to what was seen of the posterior; whether there is one.
+
+        :param rows: by rung, states that its chains came to
+        """
+        dimension = self.problem.dimension
+        fitted = fit_coldest([table[:, :dimension] for table in rows], self.reference)
+        if fitted is None:
+            return False
+        is_first, self.reference = self.reference is None, fitted
+        if is_first:  # all rungs are like the coldest from now on
+            wish, levels = self.to_find.ladder, self.levels
+            if wish is not None:
+                values = self.brought(rows[0])[:, value_column(dimension)]
+                fewest, most = wish.range
+                levels = first_ladder(values, wish.swap_rate, fewest=fewest, most=most)
+            self.kernel = self.kernel.respaced(np.zeros(len(levels), np.int64))
+            self.levels = levels
+        return True
+
+    def brought(self, rows: FloatTable) -> FloatTable:
+        """States of earlier, with the reference as it is now."""
+        if self.reference is None:
+            return rows
+        share = share_of_prior(self.problem)
+        return referred_rows(rows, self.problem.dimension, self.reference, share)
 
     def learn_from_descent(self, stages: Sequence[Stage], coldest: float, *, is_wide: bool) -> None:
         """Stand on rungs down to a tolerance, with steps that suit what was seen there.
@@ -178,6 +211,9 @@ class Found:
         found, to_find = self.asked, self.to_find
         if to_find.ladder is not None:
             found = found.found(ladder=self.approach.ladder(self.levels))
+        if to_find.reference:
+            reference = LEARNED if self.reference is None else self.reference
+            found = found.found(ladder=replace(found.ladder, reference=reference))
         if to_find.kernel is not None:
             found = found.found(kernel=self.kernel.frozen())
         if to_find.deadlines is not None:

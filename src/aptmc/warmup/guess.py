@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from aptmc.compiled import Floats
 from aptmc.kernels import Kernel
 from aptmc.keys import WARMUP, Key
+from aptmc.ladder import LEARNED
 from aptmc.pools import Pools, Shared
 from aptmc.problem import Problem
 from aptmc.schedule import Schedule
@@ -35,10 +37,15 @@ def first_guess(settings: Settings) -> Settings:
     """The same settings, with a first guess of what is to be found."""
     to_find = settings.to_find
     if not to_find.needs_warmup:
+        if to_find.pools and settings.ladder.reference is not None:  # a short ladder, as a rule
+            return settings.found(pools=enough_chains(settings))
         return settings
     if to_find.ladder is not None:
         approach = approach_to(settings.problem)
-        settings = settings.found(ladder=approach.ladder(approach.first_levels()))
+        ladder = approach.ladder(approach.first_levels())
+        if settings.to_find.reference:
+            ladder = replace(ladder, reference=LEARNED)
+        settings = settings.found(ladder=ladder)
     if to_find.kernel is not None:
         settings = settings.found(kernel=first_kernel(settings, to_find.kernel).frozen())
     if to_find.deadlines is not None:

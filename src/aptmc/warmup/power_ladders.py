@@ -13,6 +13,7 @@ from aptmc.compiled import Floats
 # An estimate of a swap rate from draws cannot tell very small ones apart.
 SMALLEST_RATE = 1e-3
 GRID = 2001
+PATH = (1.0, 0.75, 0.5, 0.25, 0.0)  # from a posterior to what was fitted to it
 # Swaps a little more often than wanted are better than a little less.
 ROUNDING = 0.4
 
@@ -65,6 +66,33 @@ def respaced(
     new[0], new[-1] = ascending[0], ascending[-1]
     distinct = np.unique(new)[::-1]
     return tuple(distinct.tolist())
+
+
+def first_ladder(values: Floats, target: float, *, fewest: int, most: int) -> tuple[float, ...]:
+    """A ladder down to a reference of which there are no draws yet, by those of the posterior.
+
+    Draws of warmer rungs are made of them by weights. What the reference has beyond the posterior
+    is not among them, so that swaps may succeed more seldom than this foresees.
+
+    :param values: the logs of posterior over reference, of draws of the posterior
+    """
+    values = np.sort(values[np.isfinite(values)])
+    levels = np.array(PATH)
+    weighed = [_weighed(values, 1.0 - level) for level in PATH]
+    rates = np.array(
+        [
+            swap_rate(weighed[rung], weighed[rung + 1], levels[rung], levels[rung + 1])
+            for rung in range(levels.size - 1)
+        ]
+    )
+    return respaced(levels, rates, target, fewest=fewest, most=most)
+
+
+def _weighed(values: Floats, power: float) -> Floats:
+    """Evenly spaced quantiles of sorted values with weights exp(-power * value)."""
+    weights = np.cumsum(np.exp(power * (values[0] - values)))
+    weighed: Floats = values[np.searchsorted(weights, weights[-1] * (np.arange(400) + 0.5) / 400)]
+    return weighed
 
 
 def _some(values: Floats, most: int = 400) -> Floats:

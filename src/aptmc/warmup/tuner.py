@@ -31,7 +31,7 @@ FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 # What a tuner must know to go on after a round, beside what was found.
 REMEMBERED = (
     "remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched",
-    "rounds_after_descent",
+    "rounds_after_descent", "round_trips",
 )  # fmt: skip
 # Of the time that there is, and of a warm-up whose length is given, the most for a descent.
 DESCENT, DESCENT_OF_WARMUP = 0.4, 0.7
@@ -44,6 +44,7 @@ WHOLE = 0.99
 SETTLING = 0.125
 MOST_STARTS = 200  # from which chains of a rung start anew meanwhile
 SWEEPS_OF_ROUNDS = 2  # in which they settle; they need not be exact
+FEWEST_TRIPS = 20  # of states from the coldest rung to the hottest and back, before one is fitted
 LEAST_LEFT = 1e-9  # of a warm-up's length: what is less is the rest of a sum
 
 
@@ -68,6 +69,7 @@ class Tuner:
         self.descended: dict[str, Any] = {}  # what an earlier sitting knew of it
         self.searched = 0.0  # how long the descent took
         self.rounds_after_descent = ROUNDS_AFTER_DESCENT
+        self.round_trips = 0  # that states have made in all rounds so far
         self.seconds_per_step = 0.0  # where it ended
         self.reached: Reached | None = None
 
@@ -215,7 +217,8 @@ class Tuner:
         """Go on after the rounds of another tuner."""
         # Before rounds could be cut off, each had an epoch of its own.
         before = {"number": memory["epoch"], "in_round": 0.0, "searched": 0.0}
-        memory = before | {"rounds_after_descent": ROUNDS_AFTER_DESCENT} | dict(memory)
+        before |= {"rounds_after_descent": ROUNDS_AFTER_DESCENT, "round_trips": 0}
+        memory = before | dict(memory)
         for name in REMEMBERED:
             setattr(self, name, memory[name])
         self.descended = memory.get("descended", {})
@@ -332,12 +335,31 @@ class Tuner:
             Round(self.settings.ladder, usage.elapsed, completions, rates, accepted, found.every)
         )
         wanted = self.to_find.ladder
+        self.round_trips += int(session.record.round_trips.sum())
+        if self.may_fit():
+            is_first = found.reference is None
+            if found.learn_reference(rows) and is_first:
+                coldest = self.remembered[0][1]
+                self.remembered = [(level, coldest) for level in found.levels]
+                tells = False  # of how a ladder on this reference is to be spaced
+            self.remembered = [(level, found.brought(kept)) for level, kept in self.remembered]
         if tells and wanted is not None and min(map(len, rows)) >= FEWEST_DRAWS:
             drawn = RoundDraws(found.levels, rows, by_rung[0], usage.elapsed, sampling)
             found.move_to(found.approach.respaced(wanted, drawn, rates))
             if self.reached is not None:
                 self.reached = self.reached.at(found.levels[0])
         return [later_by(draws, spent) for draws in by_rung[0]]
+
+    def may_fit(self) -> bool:
+        """Whether a reference may be fitted to what this round has seen.
+
+        What it lacks is hard to find from then on. So the prior has a quarter of the warm-up, and
+        states must have come from the hot end again and again. The last round is there to space
+        the ladder by.
+        """
+        if not self.to_find.reference or not self.count - 3 <= self.number < self.count - 1:
+            return False
+        return self.round_trips >= FEWEST_TRIPS
 
 
 def settled_in_time(session: Session) -> bool:
