@@ -13,6 +13,7 @@ from typing_extensions import override
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
+from aptmc.jax_programs.simulators import functions_of_data, simulator_of
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import state_width, value_column
 from aptmc.problem.data.compared import compared
@@ -52,7 +53,8 @@ class Abc(Problem):
         counts it as a miss, and `run.failures` says how many there were
     :param start_simulations: how many simulations may be spent to find the chains' first states
 
-    Compiled end to end if the functions are numba functions and the prior's families are known.
+    Compiled end to end if the functions are numba functions and the prior's families are known. So
+    are functions of JAX, for which the simulator's second argument is a key of JAX.
 
     >>> from scipy import stats
     >>> def simulate(theta, rng):
@@ -86,6 +88,8 @@ class Abc(Problem):
         if summary is not None:
             check_function(summary, "summary", "data")
         _check_prior_and_failures(prior, on_error)
+        simulate = simulator_of(simulate, prior.parametrisation.size, "simulate")
+        distance, summary = functions_of_data(distance, summary, observed)
         simulator, target, notes = compared(
             simulate, prior, observed, distance, summary, rejects_failures=on_error == "reject"
         )
@@ -128,6 +132,10 @@ class Abc(Problem):
         ('mean',)
         """
         check_function(simulated_distance, "simulated_distance", "theta, rng, tolerance")
+        _check_prior_and_failures(prior, on_error)
+        simulated_distance = simulator_of(
+            simulated_distance, prior.parametrisation.size, "simulated_distance"
+        )
         problem = cls.__new__(cls)
         simulator = PlainSimulator.early(simulated_distance, counts_work=counts_work)
         problem._set_up(

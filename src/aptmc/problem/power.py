@@ -13,6 +13,7 @@ from aptmc.checks import numbers, parameter_name
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.in_words import in_words
+from aptmc.jax_programs.programs import density_of
 from aptmc.problem.base import check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.density import (
@@ -32,12 +33,12 @@ Start = float | Mapping[str, Any] | npt.ArrayLike | Callable[[np.random.Generato
 class Power(DensityProblem):
     """Any unnormalised density, tempered as density ** beta (section 3.1).
 
-    :param log_density: a function of the parameters, an array; compiled end to end if it is a numba
-        function
+    :param log_density: a function of the parameters, an array; compiled end to end if it is one of
+        numba or of JAX
     :param start: where all chains start: a mapping from names to numbers or arrays, an array, a
         number, or a function of a numpy generator that draws one of these
     :param gradient: a function of the same array that gives the gradient of the log density, for
-        kernels that use one
+        kernels that use one. That of a function of JAX is found
 
     >>> Power(lambda theta: -0.5 * theta[0] ** 2, start={"x": 0.0}).names
     ('x',)
@@ -56,15 +57,18 @@ class Power(DensityProblem):
         gradient: Callable[[Floats], Any] | None = None,
     ) -> None:
         check_function(log_density, "log_density")
-        self.log_density = log_density
         self._start = start
-        example = self._example(np.random.default_rng(0))
+        variables = _variables(self._example(np.random.default_rng(0)))
+        size = sum(variable.size for variable in variables)
+        found = density_of(log_density, gradient, size, "log_density")
+        self.log_density = found.function
+        self.notes = found.notes
         super().__init__(
-            _variables(example),
+            variables,
             "log_density",
-            target=target_of(log_density),
+            target=target_of(found.function),
             start_attempts=START_ATTEMPTS if callable(start) else 1,
-            gradient=gradient,
+            gradient=found.gradient,
         )
         self.draw_start(np.random.default_rng(0))
 

@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
+from aptmc.jax_programs.programs import density_of
 from aptmc.problem.base import check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.density import DensityProblem, checked_call, evaluate_model
@@ -24,10 +25,10 @@ class Tempered(DensityProblem):
     """A posterior with a likelihood, tempered as prior * likelihood ** beta.
 
     :param log_likelihood: a function of the parameters, an array in the prior's order. Compiled end
-        to end if it is a numba function and the prior's families are known ones
+        to end if it is a function of numba or of JAX and the prior's families are known ones
     :param prior: the prior, with the parameters' names
     :param gradient: a function of the same array that gives the gradient of the log likelihood, for
-        kernels that use one
+        kernels that use one. That of a function of JAX is found
 
     >>> from scipy import stats
     >>> prior = Prior(mean=stats.norm(0, 10))
@@ -50,13 +51,18 @@ class Tempered(DensityProblem):
         check_function(log_likelihood, "log_likelihood")
         if not isinstance(prior, Prior):
             raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
-        self.log_likelihood = log_likelihood
+        held = prior.parametrisation
+        found = density_of(
+            log_likelihood, gradient, held.size, "log_likelihood", has_gradient=held.is_identity
+        )
+        self.log_likelihood = found.function
         self.prior = prior
+        self.notes = found.notes
         super().__init__(
             prior.variables,
             "log_likelihood",
-            target=target_of(log_likelihood) if prior.is_compiled else INTERPRETED,
-            gradient=gradient,
+            target=target_of(found.function) if prior.is_compiled else INTERPRETED,
+            gradient=found.gradient,
         )
 
     @property
