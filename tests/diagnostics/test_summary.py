@@ -162,3 +162,12 @@ def test_unusable_input_is_refused_with_the_name_of_the_parameter() -> None:
     for elapsed in (-1.0, float("nan"), float("inf")):
         with pytest.raises(InputError, match="elapsed"):
             summarise({"x": CHAINS}, elapsed=elapsed)
+
+
+def test_a_table_of_pandas_has_all_numbers_unrounded() -> None:
+    summary = summarise({"x": [np.arange(100.0)], "beta[0]": [np.arange(100.0) ** 2]}, 2.0)
+    table = summary.to_dataframe()
+    assert list(table.index) == ["x", "beta[0]"]
+    assert table.loc["x"].to_dict() == summary.to_dict()["x"]
+    assert table["mean"].dtype == np.float64
+    assert len(summarise({}, 1.0).to_dataframe().columns) == len(table.columns)

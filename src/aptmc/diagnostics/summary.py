@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from html import escape
-from typing import cast, final
+from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from aptmc.diagnostics.autocorrelation import (
 from aptmc.diagnostics.convergence import normal_scores, r_hat
 from aptmc.diagnostics.error_of_mean import Timeline, effective_draws, spread_of_mean
 from aptmc.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
 
 NAN = float("nan")
 
@@ -86,6 +89,15 @@ class Summary(Mapping[str, ParameterSummary]):
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Plain numbers: parameter name to quantity to value."""
         return {name: asdict(row) for name, row in self.rows.items()}
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """A table of pandas: one row per parameter, unrounded, without what is said beside it."""
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("tables need pandas: pip install pandas") from None
+        columns = [field.name for field in fields(ParameterSummary)]
+        return pandas.DataFrame.from_dict(self.to_dict(), orient="index", columns=columns)
 
     def __repr__(self) -> str:
         names = ["", *self.rows]

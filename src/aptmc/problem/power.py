@@ -24,6 +24,7 @@ from aptmc.problem.density import (
 )
 from aptmc.problem.variables import Variable, scalars
 from aptmc.problem.weights import power_log_weight
+from aptmc.problem.words import function_name, start_words
 from aptmc.targets import Target, target_of
 
 Start = float | Mapping[str, Any] | npt.ArrayLike | Callable[[np.random.Generator], Any]
@@ -40,8 +41,8 @@ class Power(DensityProblem):
     :param gradient: a function of the same array that gives the gradient of the log density, for
         kernels that use one. That of a function of JAX is found
 
-    >>> Power(lambda theta: -0.5 * theta[0] ** 2, start={"x": 0.0}).names
-    ('x',)
+    >>> Power(lambda theta: -0.5 * theta[0] ** 2, start={"x": 0.0})
+    Power(<lambda>, start={'x': 0})
     >>> Power(lambda theta: -0.5 * theta @ theta, start=[0.0, 0.0]).names
     ('x0', 'x1')
     """
@@ -71,6 +72,11 @@ class Power(DensityProblem):
             gradient=found.gradient,
         )
         self.draw_start(np.random.default_rng(0))
+
+    def __repr__(self) -> str:
+        more = "" if self.gradient is None else f", gradient={function_name(self.gradient)}"
+        name, start = function_name(self.log_density), start_words(self._start)
+        return f"Power({name}, start={start}{more})"
 
     @property
     @override

@@ -17,6 +17,7 @@ from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.density import DensityProblem, checked_call, evaluate_model
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.weights import power_log_weight
+from aptmc.problem.words import function_name
 from aptmc.targets import INTERPRETED, Target, target_of
 
 
@@ -32,8 +33,10 @@ class Tempered(DensityProblem):
 
     >>> from scipy import stats
     >>> prior = Prior(mean=stats.norm(0, 10))
-    >>> Tempered(lambda theta: -0.5 * (theta[0] - 3) ** 2, prior).names
-    ('mean',)
+    >>> def log_likelihood(theta):
+    ...     return -0.5 * (theta[0] - 3) ** 2
+    >>> Tempered(log_likelihood, prior)
+    Tempered(log_likelihood, Prior(mean=norm(0, 10)))
     """
 
     value_name = "log_likelihood"
@@ -64,6 +67,10 @@ class Tempered(DensityProblem):
             target=target_of(found.function) if prior.is_compiled else INTERPRETED,
             gradient=found.gradient,
         )
+
+    def __repr__(self) -> str:
+        more = "" if self.gradient is None else f", gradient={function_name(self.gradient)}"
+        return f"Tempered({function_name(self.log_likelihood)}, {self.prior!r}{more})"
 
     @property
     @override

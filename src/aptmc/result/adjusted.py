@@ -19,6 +19,7 @@ from aptmc.diagnostics import (
 )
 from aptmc.errors import InputError
 from aptmc.problem.chain_state import state_width, value_column
+from aptmc.result.older_arviz import teach_older_arviz
 from aptmc.result.sources import source_of, values_of
 from aptmc.result.tree import arrays_of, as_tree, with_the_rest
 from aptmc.settings import Settings
@@ -82,6 +83,7 @@ class Adjusted:
     @cached_property
     def draws(self) -> xarray.DataTree:
         """The adjusted draws in ArviZ's layout, their weights as `weight` in `sample_stats`."""
+        teach_older_arviz()
         groups = arrays_of(self.settings.problem, self.chains)
         length = groups["sample_stats"]["time"].shape[1]
         groups["sample_stats"]["weight"] = np.stack([each[:length] for each in self.weights])

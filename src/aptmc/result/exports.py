@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aptmc.errors import InputError
+from aptmc.result.older_arviz import inference_data
 from aptmc.result.sources import labelled, statistics, values_of
 
 if TYPE_CHECKING:
@@ -45,13 +46,14 @@ def to_netcdf(draws: xarray.DataTree, path: str | os.PathLike[str]) -> None:
 
 
 def to_inference_data(draws: xarray.DataTree) -> Any:
-    """The draws as `InferenceData` of the older ArviZ."""
+    """The draws in the class that the installed ArviZ keeps draws in."""
     try:
-        from arviz import InferenceData
+        import arviz
     except ImportError:
         raise InputError(
-            "InferenceData belongs to ArviZ before version 1: pip install 'arviz<1'; with the "
-            "newer one use run.draws as it is"
+            "InferenceData belongs to ArviZ, which is not installed: pip install arviz; run.draws "
+            "is the same as a DataTree, without it"
         ) from None
-    groups = {name: node.to_dataset() for name, node in draws.load().children.items()}
-    return InferenceData(**groups)
+    draws.load()
+    # Since version 1 the name is there for a warning only, and means a DataTree.
+    return inference_data(draws) if "InferenceData" in vars(arviz) else draws

@@ -32,6 +32,7 @@ from aptmc.result.chosen_kernel import about_kernel
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
 from aptmc.result.lazy_tree import lazy_tree
 from aptmc.result.model_probabilities import Probability, about_models, model_probabilities
+from aptmc.result.older_arviz import teach_older_arviz
 from aptmc.result.one_advice import Advice
 from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.run_evidence import run_evidence
@@ -327,8 +328,9 @@ class Run:
 
         ArviZ wants chains of equal length: what longer ones have beyond the shortest is in groups
         of its own, `beyond_posterior` and `beyond_sample_stats`. From a store on disk, numbers are
-        read when they are asked for.
+        read when they are asked for. Functions of ArviZ take it, those before version 1, too.
         """
+        teach_older_arviz()
         has_warmup = self.settings.warmup > 0.0 or self._warmup is not None
         chains = self._recorded_on(0)
         store = self._store
@@ -370,7 +372,10 @@ class Run:
         to_netcdf(self.draws, path)
 
     def to_inference_data(self) -> Any:
-        """The draws as `InferenceData` of the older ArviZ, where that is installed."""
+        """The draws as the installed ArviZ has them: `InferenceData`, from version 1 on a DataTree.
+
+        `run.draws` itself works in the functions of both.
+        """
         return to_inference_data(self.draws)
 
     def report(

@@ -24,7 +24,7 @@ from aptmc.problem.prior.evaluation import (
     table_functions,
 )
 from aptmc.problem.prior.families import known_families
-from aptmc.problem.prior.joint import joint_part
+from aptmc.problem.prior.joint import Joint, joint_part
 from aptmc.problem.prior.make_part import make_part
 from aptmc.problem.prior.part import Part, Tables
 from aptmc.problem.reference import Reference, ReferenceFunctions
@@ -104,8 +104,8 @@ class Prior(Reference):
         >>> def draw(rng):
         ...     angle, radius = np.pi * rng.random(), np.sqrt(rng.random())
         ...     return [radius * np.cos(angle), radius * np.sin(angle)]
-        >>> Prior.joint(log_density, draw, x=(), y=()).names
-        ('x', 'y')
+        >>> Prior.joint(log_density, draw, x=(), y=())
+        Prior.joint(log_density, draw, x=(), y=())
         """
         return cls._of((joint_part(log_density, draw, shapes),))
 
@@ -288,7 +288,8 @@ class Prior(Reference):
 
     def __repr__(self) -> str:
         """The call that made it, with rounded numbers."""
-        return f"Prior({', '.join(map(str, self.parts))})"
+        is_joint = len(self.parts) == 1 and isinstance(self.parts[0], Joint)
+        return f"Prior{'.joint' if is_joint else ''}({', '.join(map(str, self.parts))})"
 
     @cached_property
     def _tables(self) -> Tables | None:

@@ -1,0 +1,121 @@
+"""Draws in ArviZ, whichever of its two generations is installed."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import aptmc
+
+# The older one takes note on every import that it will change.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    az = pytest.importorskip("arviz")
+
+IS_OLDER = int(az.__version__.partition(".")[0]) < 1
+
+
+def sample(chains: int = 2, **more: object) -> aptmc.Run:
+    problem = aptmc.Tempered(
+        lambda theta: -0.5 * (theta[0] - 1.0) ** 2,
+        aptmc.Prior(x=stats.norm(0, 3), beta=stats.norm([0.0, 5.0], 1.0)),
+    )
+    return aptmc.sample(
+        problem,
+        budget=600,
+        ladder=aptmc.Ladder.powers([1, 0.3, 0]),
+        kernel=aptmc.RandomWalk(1.5),
+        schedule=aptmc.Anytime(every=3),
+        pools=aptmc.Shared(2, coldest=chains),
+        on=aptmc.VirtualTime(2),
+        seed=3,
+        **more,
+    )
+
+
+@pytest.fixture(scope="module")
+def run() -> aptmc.Run:
+    return sample()
+
+
+def test_its_summary_takes_the_draws_and_tells_all_chains_apart(run: aptmc.Run) -> None:
+    table = az.summary(run.draws, round_to="none") if IS_OLDER else az.summary(run.draws)
+    assert list(table.index) == ["x", "beta[0]", "beta[1]"]
+    posterior = run.draws["posterior"]
+    assert posterior.sizes["chain"] == 2
+    mean = float(np.asarray(table["mean"], float)[2])
+    assert mean == pytest.approx(float(posterior["beta"][..., 1].mean()), abs=0.05)
+    assert np.isfinite(np.asarray(table["r_hat"], float)).all()
+
+
+def test_it_plots_the_draws(run: aptmc.Run) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # theirs
+        try:
+            axes = az.plot_trace(run.draws)
+            lines = sum(len(one.lines) for one in axes.flat) if IS_OLDER else 0
+            assert not IS_OLDER or lines >= 2 * 3 * 2  # densities and traces of three numbers
+            az.plot_pair(run.draws)
+        finally:
+            pyplot.close("all")
+
+
+def test_it_is_given_its_own_kind_of_data(run: aptmc.Run) -> None:
+    data = run.to_inference_data()
+    if IS_OLDER:
+        assert isinstance(data, az.InferenceData)
+        assert data.groups() == ["posterior", "sample_stats"]
+        assert not any("beyond" in group for group in sample(3).to_inference_data().groups())
+    else:
+        assert data is run.draws
+    assert np.array_equal(data["posterior"]["x"], run.draws["posterior"]["x"])
+
+
+def test_a_stored_run_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
+    sample(store=tmp_path / "run.zarr")
+    assert len(az.summary(aptmc.open(tmp_path / "run.zarr").draws)) == 3
+
+
+def test_the_older_one_may_be_imported_later(
+    run: aptmc.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "arviz"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "__version__ = '0.20'\n"
+        "class InferenceData:\n"
+        "    def __init__(self, attrs=None, **groups):\n"
+        "        self.found = groups\n"
+        "def convert_to_inference_data(obj, *, group='posterior'):\n"
+        "    if isinstance(obj, InferenceData):\n"
+        "        return obj\n"
+        "    raise TypeError('unknown')\n"
+        "from arviz import stats\n"
+    )
+    (package / "stats.py").write_text(
+        "from arviz import convert_to_inference_data\n"
+        "def summary(data):\n"
+        "    return list(convert_to_inference_data(data).found)\n"
+    )
+    for name in [name for name in sys.modules if name.partition(".")[0] == "arviz"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    draws = sample().draws  # before it is imported
+    import arviz
+
+    assert arviz.__version__ == "0.20"
+    assert arviz.stats.summary(draws) == ["posterior", "sample_stats"]
+    with pytest.raises(TypeError, match="unknown"):  # all else is as it was
+        arviz.stats.summary("something else")
+    for name in ("arviz", "arviz.stats"):
+        monkeypatch.delitem(sys.modules, name)
