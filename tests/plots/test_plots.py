@@ -60,6 +60,7 @@ def labels(figure: Figure) -> set[str]:
         (plots.index_process, {"rung", TIME}),
         (plots.levels, {"rung", "log likelihood"}),
         (plots.autocorrelation, {"autocorrelation", "lag, in draws"}),
+        (plots.traces, {"a", "b", TIME}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -220,7 +221,9 @@ def test_without_other_rungs_the_error_says_how_to_keep_them(
 
 
 def test_other_plots_need_neither(bare: aptmc.Run) -> None:
-    for draw in (plots.marginals, plots.pairs, plots.swap_rates, plots.autocorrelation):
+    for draw in (
+        plots.marginals, plots.pairs, plots.swap_rates, plots.autocorrelation, plots.traces
+    ):  # fmt: skip
         assert isinstance(draw(bare), Figure)
 
 

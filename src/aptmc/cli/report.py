@@ -13,7 +13,7 @@ Writes the summary, advice, plots, settings and how to reproduce them to one fil
 offline, also on a phone; also while the run goes on.
 
 example:
-  aptmc report run.zarr --output run.html
+  aptmc report run.zarr --output prey.html --title "Predators and prey"
 """
 
 
@@ -23,11 +23,12 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--output", default="report.html", help="where it goes (default: report.html)"
     )
+    parser.add_argument("--title", help="its headline (default: made of the names of parameters)")
 
 
 def report(options: Namespace) -> int:
     """Write the file and print where it is."""
-    print(aptmc.open(options.store).report(options.output))
+    print(aptmc.open(options.store).report(options.output, title=options.title))
     return GOOD
 
 

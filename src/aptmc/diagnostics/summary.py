@@ -86,6 +86,10 @@ class Summary(Mapping[str, ParameterSummary]):
         """The same table without what is said above and below it."""
         return replace(self, notes=(), above=())
 
+    def only(self, names: Sequence[str]) -> Summary:
+        """The rows of some parameters."""
+        return replace(self, rows={name: self[name] for name in names})
+
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Plain numbers: parameter name to quantity to value."""
         return {name: asdict(row) for name, row in self.rows.items()}

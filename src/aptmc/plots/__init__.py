@@ -5,8 +5,10 @@
 """
 
 from aptmc.plots.adjusted import adjusted_marginals
-from aptmc.plots.mixing import autocorrelation
-from aptmc.plots.posterior import marginals, pairs
+from aptmc.plots.intervals import intervals
+from aptmc.plots.marginals import marginals
+from aptmc.plots.mixing import autocorrelation, traces
+from aptmc.plots.pairs import pairs
 from aptmc.plots.rungs import index_process, levels, swap_rates
 from aptmc.plots.style import figure
 from aptmc.plots.timelines import hold_times, timeline, utilisation
@@ -17,10 +19,12 @@ __all__ = [
     "figure",
     "hold_times",
     "index_process",
+    "intervals",
     "levels",
     "marginals",
     "pairs",
     "swap_rates",
     "timeline",
+    "traces",
     "utilisation",
 ]

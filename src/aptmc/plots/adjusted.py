@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aptmc.diagnostics import weighted_quantiles
-from aptmc.plots.posterior import LEAST_SPREAD, PANELS_PER_ROW
-from aptmc.plots.style import BLUE, LIGHT, VERMILLION, WIDTH, figure
+from aptmc.plots.marginals import LEAST_SPREAD
+from aptmc.plots.style import BLUE, LIGHT, VERMILLION, WIDTH, columns_in, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +21,7 @@ BINS = 40
 def adjusted_marginals(adjusted: Adjusted) -> Figure:
     """Each parameter's posterior: grey as it was, blue as adjusted, with 90 % intervals."""
     names = adjusted.settings.problem.labels
-    columns = min(len(names), PANELS_PER_ROW)
+    columns = columns_in(WIDTH, len(names))
     rows = -(-len(names) // columns)
     weights = np.concatenate(adjusted.weights)
     with figure(1.9 * rows + 0.3, max(min(WIDTH, 2.4 * columns), 3.2)) as new:

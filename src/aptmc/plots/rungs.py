@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aptmc.plots.boxes import draw_box, factors, thickness
 from aptmc.plots.style import (
     BLUE,
     CYCLE,
     LIGHT,
     VERMILLION,
     WIDTH,
+    checked_width,
     figure,
     label_time,
+    name_rungs,
     rung_colours,
 )
 from aptmc.problem.chain_state import value_column
@@ -28,19 +31,21 @@ MOST_STEPS = 4000
 GOOD_RATES = (0.2, 0.6)
 
 
-def swap_rates(run: Run) -> Figure:
-    """How often neighbouring rungs swap when both wait; the shaded range is a good one."""
+def swap_rates(run: Run, *, width: float | None = None) -> Figure:
+    """How often neighbouring rungs swap when both wait; the shaded range is a good one.
+
+    :param width: of the figure, in inches: 3.4 is one column of a paper, 7 is two
+    """
     rates = run.swap_rates.neighbours
     levels = run.settings.ladder.levels
-    with figure(2.3, min(WIDTH, 2.2 + 0.35 * len(levels))) as new:
+    broad = checked_width(width, min(WIDTH, 2.2 + 0.35 * len(levels)))
+    with figure(2.4, broad) as new:
         panel = new.subplots()
         panel.axhspan(*GOOD_RATES, color=LIGHT, alpha=0.25, linewidth=0)
         panel.bar(np.arange(rates.size) + 0.5, rates, width=0.7, color=BLUE)
         panel.set_ylim(0.0, 1.0)
         panel.set_ylabel("swap rate")
-        panel.set_xticks(range(len(levels)), [_level(level) for level in levels])
-        if len(levels) > 10:
-            panel.tick_params(axis="x", rotation=60)
+        name_rungs(panel, [_level(level) for level in levels], broad)
         kind = "tolerance" if run.settings.ladder.kind == "tolerances" else "power"
         panel.set_xlabel(f"{kind} of the rung, coldest first")
         panel.set_title(f"{run.round_trips} round trips")
@@ -51,8 +56,11 @@ def _level(level: float) -> str:
     return "∞" if np.isinf(level) else f"{level:.3g}"
 
 
-def index_process(run: Run) -> Figure:
-    """On which rung some of the states were, over time. Needs the draws of all rungs."""
+def index_process(run: Run, *, width: float | None = None) -> Figure:
+    """On which rung some of the states were, over time. Needs the draws of all rungs.
+
+    :param width: of the figure, in inches: 3.4 is one column of a paper, 7 is two
+    """
     rungs = run.settings.ladder.rungs
     times, replicas, places = [], [], []
     for rung in range(rungs):
@@ -65,7 +73,7 @@ def index_process(run: Run) -> Figure:
     time, replica = time[order], np.concatenate(replicas)[order]
     place = np.concatenate(places)[order]
     shown = np.unique(replica)[:REPLICAS_SHOWN]
-    with figure(0.8 + 0.9 * max(shown.size, 1)) as new:
+    with figure(0.8 + 0.9 * max(shown.size, 1), checked_width(width, WIDTH)) as new:
         axes = new.subplots(max(shown.size, 1), 1, sharex=True, squeeze=False)[:, 0]
         for panel, number, colour in zip(axes, shown, CYCLE, strict=False):
             mine = np.flatnonzero(replica == number)
@@ -79,26 +87,26 @@ def index_process(run: Run) -> Figure:
     return new
 
 
-def levels(run: Run) -> Figure:
+def levels(run: Run, *, width: float | None = None) -> Figure:
     """The value that exchanges look at (a distance, a log likelihood), on each rung.
 
     Needs the draws of all rungs. On a ladder of tolerances, a mark shows each rung's tolerance.
+
+    :param width: of the figure, in inches: 3.4 is one column of a paper, 7 is two
     """
     settings = run.settings
     rungs, column = settings.ladder.rungs, value_column(settings.problem.dimension)
     lowest = np.inf
-    with figure(2.6, min(WIDTH, 2.2 + 0.35 * rungs)) as new:
+    broad = checked_width(width, min(WIDTH, 2.2 + 0.35 * rungs))
+    with figure(2.4, broad) as new:
         panel = new.subplots()
         for rung, colour in enumerate(rung_colours(rungs)):
             values: Any = np.concatenate([draws.state[:, column] for draws in run.chains(rung)])
             values = values[np.isfinite(values)]
             if values.size == 0:
                 continue
-            low, first, middle, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95])
-            lowest = min(lowest, low)
-            panel.plot([rung] * 2, [low, high], color="#333333", linewidth=0.8)
-            panel.plot([rung] * 2, [first, third], color=colour, linewidth=6)
-            panel.plot([rung], [middle], "o", color="white", markersize=2.5)
+            lowest = min(lowest, float(np.quantile(values, 0.05)))
+            draw_box(panel, rung, values, colour, thickness(rungs, broad))
         if settings.ladder.kind == "tolerances":
             panel.plot(
                 range(rungs), settings.ladder.levels, "_", color=VERMILLION, markersize=9,
@@ -106,8 +114,8 @@ def levels(run: Run) -> Figure:
             )  # fmt: skip
             panel.legend(loc="upper left")
             if lowest > 0.0:  # from the coldest rung to the prior it may be a factor of thousands
-                panel.set_yscale("log")
-        panel.set_xticks(range(rungs))
+                factors(panel)
+        name_rungs(panel, [str(rung) for rung in range(rungs)], broad)
         panel.set_xlabel("rung")
         over = " times prior / reference" if settings.problem.reference_is_fitted else ""
         panel.set_ylabel(settings.problem.value_name.replace("_", " ") + over)

@@ -20,6 +20,9 @@ ORANGE, VERMILLION, PINK = "#E69F00", "#D55E00", "#CC79A7"
 DARK, LIGHT = "#333333", "#AAAAAA"
 CYCLE = (BLUE, VERMILLION, GREEN, ORANGE, PINK, SKY, DARK)
 WIDTH = 7.0  # inches: two columns of a paper
+COLUMN = 3.4  # one column, and a phone
+PANEL = 1.75  # a narrower panel has no room for the numbers on its axis
+MOST_LEVELS = 10  # named on an axis of so many inches as a page is wide
 
 STYLE: Any = {
     "font.size": 8,
@@ -55,12 +58,38 @@ def figure(height: float, width: float = WIDTH) -> Iterator[Figure]:
         yield new
 
 
+def checked_width(width: float | None, usual: float) -> float:
+    """The width that a user asked for, or the usual one."""
+    if width is None:
+        return usual
+    if isinstance(width, bool) or not isinstance(width, int | float) or not 1.0 <= width <= 100.0:
+        raise InputError(
+            f"width is in inches, from 1 to 100, got {width!r}: {COLUMN} is one column of a paper, "
+            f"{WIDTH:g} is two"
+        )
+    return float(width)
+
+
+def columns_in(width: float, panels: int) -> int:
+    """How many panels stand side by side: as many as fit, in rows that are about equally full."""
+    most = max(int(width / PANEL), 1)
+    rows = -(-panels // most)
+    return -(-panels // rows)
+
+
 def rung_colours(rungs: int) -> list[Any]:
     """From the coldest rung, dark blue, to the hottest, yellow."""
     import matplotlib as mpl
 
     colours = mpl.colormaps["cividis"]
     return [colours(rung / max(rungs - 1, 1)) for rung in range(rungs)]
+
+
+def name_rungs(panel: Any, names: list[str], width: float) -> None:
+    """Name the rungs on the horizontal axis, as many of them as there is room for."""
+    most = max(int(MOST_LEVELS * width / WIDTH * (1.0 if max(map(len, names)) > 3 else 2.0)), 2)
+    step = -(-len(names) // most)
+    panel.set_xticks(range(0, len(names), step), names[::step])
 
 
 def time_unit(run: Run) -> str:
@@ -74,7 +103,7 @@ def label_time(panel: Any, run: Run, latest: float) -> None:
     words, size = "", 1.0
     for name, least in (("thousand ", 1e3), ("million ", 1e6)):
         # In thousands only where that saves many digits.
-        if latest >= 100.0 * least:
+        if latest >= 10.0 * least:
             words, size = name, least
     if size > 1.0:
         panel.xaxis.set_major_formatter(lambda value, _: f"{value / size:.12g}")

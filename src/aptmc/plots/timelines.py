@@ -8,13 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from aptmc.errors import InputError
+from aptmc.plots.boxes import draw_box, factors, thickness
 from aptmc.plots.style import (
     BLUE,
     DARK,
     VERMILLION,
     WIDTH,
+    checked_width,
     figure,
     label_time,
+    name_rungs,
     rung_colours,
 )
 from aptmc.record.event_log import TAKEN, Events, joined_events
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 MOVES_SHOWN = 30  # of each processor, about
 MOST_PROCESSORS = 32
+MOST_NAMED = 16
 BINS = 60
 
 
@@ -36,7 +40,12 @@ class Window(NamedTuple):
     end: float
 
 
-def timeline(*runs: Run, start: float | None = None, length: float | None = None) -> Figure:
+def timeline(
+    *runs: Run,
+    start: float | None = None,
+    length: float | None = None,
+    width: float | None = None,
+) -> Figure:
     """Who computed what when: one row for each processor, coloured by rung; white is idle.
 
     Lines mark exchanges. Several runs, an anytime and a synchronous one say, are drawn one below
@@ -44,14 +53,16 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
 
     :param start: where to begin; by default in the middle
     :param length: by default so long that some thirty moves of each processor are seen
+    :param width: of the figure, in inches: 3.4 is one column of a paper, 7 is two
     """
     _check_any(runs)
+    broad = checked_width(width, WIDTH)
     moves = [_moves_and_unfinished(run) for run in runs]
-    length = max(map(_usual_length, moves)) if length is None else length
+    length = max(map(_usual_length, moves)) * min(broad / WIDTH, 1.0) if length is None else length
     rows = [min(_processors(run), MOST_PROCESSORS) for run in runs]
     heights = [0.5 + 0.22 * count for count in rows]
     rungs = max(run.settings.ladder.rungs for run in runs)
-    with figure(sum(heights) + 0.6) as new:
+    with figure(sum(heights) + 0.6, broad) as new:
         colours = np.array(rung_colours(rungs))
         axes = new.subplots(len(runs), 1, squeeze=False, height_ratios=heights)[:, 0]
         for panel, run, done, count in zip(axes, runs, moves, rows, strict=True):
@@ -60,7 +71,8 @@ def timeline(*runs: Run, start: float | None = None, length: float | None = None
             _draw_moves(panel, run, done, window, colours)
             _draw_exchanges(panel, run, window)
             panel.set_ylim(count - 0.5, -0.5)
-            panel.set_yticks(range(count), [f"{row + 1}" for row in range(count)])
+            step = 1 if count <= MOST_NAMED else 4
+            panel.set_yticks(range(0, count, step), [f"{row + 1}" for row in range(0, count, step)])
             panel.set_ylabel("processor")
             panel.set_xlim(window)
             label_time(panel, run, max(other.elapsed for other in runs))
@@ -161,33 +173,36 @@ def _draw_exchanges(panel: Any, run: Run, window: Window) -> None:
             panel.axvline(time, color=VERMILLION, linewidth=0.5, alpha=0.7, zorder=0)
 
 
-def hold_times(run: Run) -> Figure:
-    """How long moves took on each rung: half lie inside the box, nine tenths inside the line."""
+def hold_times(run: Run, *, width: float | None = None) -> Figure:
+    """How long moves took on each rung: half lie inside the box, nine tenths inside the line.
+
+    :param width: of the figure, in inches: 3.4 is one column of a paper, 7 is two
+    """
     moves = _moves(run)
     taken, rung = moves.ended - moves.began, run.rung_of_chain[moves.chain]
     rungs = run.settings.ladder.rungs
-    with figure(2.4, min(WIDTH, 2.0 + 0.35 * rungs)) as new:
+    broad = checked_width(width, min(WIDTH, 2.0 + 0.35 * rungs))
+    with figure(2.4, broad) as new:
         panel = new.subplots()
         for number, colour in enumerate(rung_colours(rungs)):
             mine = taken[(rung == number) & (taken > 0.0)]
-            if mine.size == 0:
-                continue
-            low, first, middle, third, high = np.quantile(mine, [0.05, 0.25, 0.5, 0.75, 0.95])
-            panel.plot([number] * 2, [low, high], color=DARK, linewidth=0.8)
-            panel.plot([number] * 2, [first, third], color=colour, linewidth=6)
-            panel.plot([number], [middle], "o", color="white", markersize=2.5)
-        panel.set_yscale("log")
-        panel.set_xticks(range(rungs))
+            if mine.size > 0:
+                draw_box(panel, number, mine, colour, thickness(rungs, broad))
+        factors(panel)
+        name_rungs(panel, [str(rung) for rung in range(rungs)], broad)
         panel.set_xlabel("rung")
         unit = run.settings.on.time_unit
         panel.set_ylabel(f"time of a move, {unit if unit == 's' else 'units'}")
     return new
 
 
-def utilisation(*runs: Run) -> Figure:
-    """The share of processor time inside moves, over the run."""
+def utilisation(*runs: Run, width: float | None = None) -> Figure:
+    """The share of processor time inside moves, over the run.
+
+    :param width: of the figure, in inches: 3.4 is one column of a paper, 7 is two
+    """
     _check_any(runs)
-    with figure(2.0, 4.5) as new:
+    with figure(2.4, checked_width(width, 4.5)) as new:
         panel = new.subplots()
         for run, colour in zip(runs, (BLUE, VERMILLION, DARK), strict=False):
             moves = _moves_and_unfinished(run)

@@ -61,6 +61,7 @@ class StoredProblem:
         self.reference_is_fitted: bool = said.get("reference_is_fitted", False)
         self.width = width
         self.prior: Mapping[str, Any] | None = said.get("prior")  # in a few numbers
+        self.prior_shapes: Mapping[str, Any] | None = said.get("prior_shapes")  # for pictures
         # Stores of the time before regression adjustment have neither.
         kept = from_json(said.get("kept_data"), "problem")
         self.kept_data: np.ndarray | None = kept

@@ -11,11 +11,9 @@ import numpy as np
 from aptmc.compiled import Floats
 from aptmc.diagnostics.likeness import Sketch, is_like
 from aptmc.diagnostics.summary import Summary
-from aptmc.keys import WARMUP, Key
 from aptmc.problem import Problem
 from aptmc.problem.base import is_problem
-
-DRAWS = 1000
+from aptmc.problem.prior_shape import draws_of_prior
 
 
 @lru_cache(maxsize=8)
@@ -23,8 +21,7 @@ def sketches_of(problem: Problem) -> dict[str, Sketch]:
     """By label; none, if there is nothing to compare: a likelihood may well say nothing."""
     if not problem.has_simulator or problem.reference is None:
         return {}
-    coordinates = problem.reference.draw(Key(0, 0, 0, WARMUP).generator(), DRAWS)
-    parameters = problem.constrain(coordinates)
+    parameters = draws_of_prior(problem)
     return {label: Sketch.of(parameters[:, place]) for place, label in enumerate(problem.labels)}
 
 

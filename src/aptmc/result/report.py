@@ -19,16 +19,45 @@ from aptmc.result.archive import versions
 from aptmc.result.chosen_kernel import about_kernel
 
 if TYPE_CHECKING:
+    from aptmc.diagnostics import Summary
     from aptmc.result.run import Run
 
+UNTITLED = ("report", "index", "run")  # names of files that say nothing about what is in them
+MOST_ROWS, FEW_ROWS = 30, 12  # of a table: longer ones begin with the rows that matter most
 
-def write_report(run: Run, path: str | os.PathLike[str], *, beside: Run | None = None) -> Path:
-    """Write a report to a file, named after that file, and give its whole path."""
+
+def write_report(
+    run: Run,
+    path: str | os.PathLike[str],
+    *,
+    beside: Run | None = None,
+    title: str | None = None,
+) -> Path:
+    """Write a report to a file, and give its whole path."""
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"the folder {target.parent} of the report is not there: make it")
-    target.write_text(report(run, beside=beside, title=target.stem), encoding="utf-8")
+    if title is not None and not (isinstance(title, str) and title.strip()):
+        raise InputError(f"title must be some words, got {title!r}: leave it out for a usual one")
+    title = _title(run, target) if title is None else title
+    with run.remembering():
+        html = report(run, beside=beside, title=title)
+    target.write_text(html, encoding="utf-8")
     return target.resolve()
+
+
+def _title(run: Run, target: Path) -> str:
+    """The file's name, if somebody thought of one, or what the run is about."""
+    if target.stem not in UNTITLED:
+        return target.stem.replace("_", " ")
+    return f"Posterior of {_listed([one.name for one in run.settings.problem.variables])}"
+
+
+def _listed(names: list[str], most: int = 6) -> str:
+    """Names in a sentence."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
@@ -40,6 +69,7 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    from aptmc.plots.chosen import slowest
     from aptmc.result.report_figures import pictures
 
     has_draws = any(series.size for series in run.series(run.settings.problem.labels[0]))
@@ -53,14 +83,19 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
     )
     environment.filters["level"] = _level
     advice = run.advice
+    # Warnings, settings and advice have their own places. The table escapes the names in it.
+    summary = run.summary().without_notes()
+    is_long = len(summary) > MOST_ROWS
+    first = summary.only(slowest(run, FEW_ROWS)) if is_long else summary
     return environment.get_template("report.html").render(
         title=title,
         version=__version__,
         description=describe(run),
         stopped=run.stopped,
-        tiles=_tiles(run),
-        # Warnings, settings and advice have their own places. The table escapes the names in it.
-        table=Markup(run.summary().without_notes()._repr_html_()),
+        tiles=_tiles(run, summary),
+        table=Markup(first._repr_html_()) if has_draws else "",
+        all_of_them=Markup(summary._repr_html_()) if is_long else "",
+        about_table=f"The {FEW_ROWS} of {len(summary)} parameters with the fewest effective draws.",
         reached=run.reached,
         warnings=[one for one in advice if one.serious],
         hints=[one for one in advice if not one.serious],
@@ -72,16 +107,18 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
     )
 
 
-def _tiles(run: Run) -> dict[str, str]:
+def _tiles(run: Run, summary: Summary) -> dict[str, str]:
     """The few numbers that one wants to see first."""
-    smallest = min((row.ess for row in run.summary().values()), default=math.nan)
-    tiles = {
-        "effective draws": f"{smallest:,.0f}",
-        "of the time inside moves": f"{run.utilisation:.0%}",
-        "moves": f"{run.completions:,}",
-        "round trips": f"{run.round_trips:,}",
-        _time_words(run): _number(run.elapsed),
-    }
+    smallest = min((row.ess for row in summary.values()), default=math.nan)
+    tiles = {}
+    if math.isfinite(smallest):
+        tiles["effective draws"] = f"{smallest:,.0f}"
+    if math.isfinite(run.utilisation):
+        tiles["of the time inside moves"] = f"{run.utilisation:.0%}"
+    if run.completions > 0:
+        tiles["moves"] = f"{run.completions:,}"
+        tiles["round trips"] = f"{run.round_trips:,}"
+        tiles[_time_words(run)] = _number(run.elapsed)
     if run.simulations:
         tiles["simulations"] = f"{run.simulations:,}"
     return tiles
@@ -134,7 +171,7 @@ def _kind(problem: Any) -> str:
 
 def _number(value: float) -> str:
     if value >= 1e7:
-        return f"{value / 1e6:,.4g} million"
+        return f"{value / 1e6:,.3g} million"
     return f"{value:,.0f}" if value >= 1000.0 else f"{value:.4g}"
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -82,6 +84,7 @@ class Run:
         self._reached = reached
         self.draws_globally = draws_globally  # from generators that moves were not given
         self._failed = failed  # the move that ended the run
+        self._remembered: list[Draws] | None = None
 
     def __repr__(self) -> str:
         draws = self._kept_on_rung_0().sum()
@@ -246,6 +249,8 @@ class Run:
             raise InputError(
                 f"there is no rung {rung!r}: there are rungs 0 to {self.settings.ladder.rungs - 1}"
             )
+        if self._remembered is not None and rung == 0 and not warmup:
+            return list(self._remembered)
         chains = self._recorded_on(rung)
         if chains.size == 0:
             raise InputError(f'the draws of rung {rung} were not kept: use keep="all"')
@@ -259,6 +264,15 @@ class Run:
         if not warmup and begins == 0.0:
             start = -np.inf
         return [draws.between(start, end) for draws in self._store.chains(chains.tolist(), width)]
+
+    @contextmanager
+    def remembering(self) -> Iterator[None]:
+        """Inside, the coldest rung's draws are read once, not whenever they are asked for."""
+        self._remembered = self.chains()
+        try:
+            yield
+        finally:
+            self._remembered = None
 
     def series(self, name: str, rung: int = 0, *, warmup: bool = False) -> list[Floats]:
         """One parameter's draws, an array for each chain on a rung.
@@ -379,15 +393,21 @@ class Run:
         return to_inference_data(self.draws)
 
     def report(
-        self, path: str | os.PathLike[str] = "report.html", *, beside: Run | None = None
+        self,
+        path: str | os.PathLike[str] = "report.html",
+        *,
+        title: str | None = None,
+        beside: Run | None = None,
     ) -> Path:
         """Write a report to one HTML file that opens offline, and give its path.
 
+        :param title: its headline; by default the file's name, if that says something, or the
+            names of the parameters
         :param beside: another run, whose processors are shown below those of this one
         """
         from aptmc.result.report import write_report  # plots are imported when they are wanted
 
-        return write_report(self, path, beside=beside)
+        return write_report(self, path, beside=beside, title=title)
 
     def rerun(self, move: Key, *, compiled: bool | None = None) -> Rerun:
         """Compute a single move of this run again, in this process, with the same randomness.

@@ -12,6 +12,8 @@ from aptmc.errors import InputError, MoveFailed, StopReason
 from aptmc.keys import Key
 from aptmc.pools import Layout
 from aptmc.problem import Problem
+from aptmc.problem.prior_shape import prior_shapes
+from aptmc.problem.prior_shape import to_notes as shapes_to_notes
 from aptmc.result.archive import (
     describe_backend,
     describe_problem,
@@ -39,7 +41,10 @@ def description(settings: Settings) -> dict[str, Any]:
     return {
         "versions": versions(),
         "problem": describe_problem(settings.problem)
-        | {"prior": to_notes(sketches_of(settings.problem))},
+        | {
+            "prior": to_notes(sketches_of(settings.problem)),
+            "prior_shapes": shapes_to_notes(prior_shapes(settings.problem)),
+        },
         "width": settings.problem.width,
         "seed": settings.seed,
         "keep": settings.keep,
