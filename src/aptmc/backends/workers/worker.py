@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import closing
 from types import FrameType
 from typing import final
 
@@ -55,14 +56,14 @@ def serve(descriptor: int, mover: Mover, wire: Wire) -> None:
     signal.signal(signal.SIGTERM, dismissal.hear)
     process = os.getpid()
     try:
-        channel = WorkerChannel(descriptor)
-        channel.send(wire.greeting_bytes())
-        while True:
-            reply = answer(dismissal.wait_for_order(channel), mover, wire, Dismissed)
-            if os.getpid() != process:  # a copy, from which the user's function has returned, too
-                os._exit(0)
-            assert reply is not None  # whoever sends to this process alone knows what it knows
-            channel.send(reply)
+        with closing(WorkerChannel(descriptor)) as channel:
+            channel.send(wire.greeting_bytes())
+            while True:
+                reply = answer(dismissal.wait_for_order(channel), mover, wire, Dismissed)
+                if os.getpid() != process:  # a copy, from which the user's function returned, too
+                    os._exit(0)
+                assert reply is not None  # whoever sends to this process alone knows what it knows
+                channel.send(reply)
     except (EOFError, OSError, Dismissed):
         return
     finally:
