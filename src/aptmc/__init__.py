@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Rule,
         RungParity,
     )
+    from aptmc.frontends.pymc import from_pymc
     from aptmc.kernels import (
         DifferentialEvolution,
         EllipticalSlice,
@@ -80,6 +81,7 @@ _HOME = {
         "Rule",
         "RungParity",
     ),
+    "frontends.pymc": ("from_pymc",),
     "kernels": (
         "DifferentialEvolution",
         "EllipticalSlice",
@@ -163,6 +165,7 @@ __all__ = [
     "VirtualTime",
     "WorkerDied",
     "__version__",
+    "from_pymc",
     "given",
     "iid",
     "nested_prior",

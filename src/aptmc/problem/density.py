@@ -39,8 +39,9 @@ class DensityProblem(Problem):
         target: Target,
         start_attempts: int = START_ATTEMPTS,
         gradient: Callable[[Floats], Any] | None = None,
+        **kept: Any,
     ) -> None:
-        super().__init__(variables, function_name, target=target)
+        super().__init__(variables, function_name, target=target, **kept)
         self.start_attempts = start_attempts
         self.gradient = gradient  # a user's own, by the parameters
         if gradient is not None:
@@ -50,6 +51,14 @@ class DensityProblem(Problem):
     @abstractmethod
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """The function that evaluates a state: compiled, or plain Python with careful errors."""
+
+    def rung_gradient(self, target: Target) -> Callable[..., None] | None:
+        """A function (theta, weight, slopes) that writes the gradient of a rung's log density.
+
+        The weight is that of the value. None, the default: it is put together from the gradients of
+        value and reference.
+        """
+        return None
 
     @final
     def gradient_function(self, target: Target) -> Callable[..., Any]:
@@ -70,7 +79,7 @@ class DensityProblem(Problem):
 
     def start(self, rng: np.random.Generator) -> Floats:
         """A full state of positive density for a chain to start from."""
-        evaluate = at_hand(self.evaluation(INTERPRETED))
+        evaluate, finish = at_hand(self.evaluation(INTERPRETED)), self.finishing(INTERPRETED)
         row = np.empty(self.width)
         value, log_prior = value_column(self.dimension), log_prior_column(self.dimension)
         for _ in range(self.start_attempts):
@@ -78,6 +87,8 @@ class DensityProblem(Problem):
             evaluate(row)
             self.check(row)
             if row[value] > -math.inf and row[log_prior] > -math.inf:
+                if finish is not None:
+                    finish(rng, row)
                 return row
         raise InputError(
             f"no start of positive density was found in {self.start_attempts} tries; the last was "
