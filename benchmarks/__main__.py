@@ -12,6 +12,7 @@ from benchmarks import (
     gillespie,
     global_generators,
     imports,
+    jax_density,
     kernels,
     kills,
     lanes,
@@ -47,6 +48,7 @@ BENCHMARKS = {
     "lanes": lanes.main,
     "memory": memory.main,
     "imports": imports.main,
+    "jax-density": jax_density.main,
     "stores": stores.main,
     "side-by-side": side_by_side.main,
 }

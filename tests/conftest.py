@@ -78,7 +78,7 @@ def skip_missing_languages(items: list[pytest.Item]) -> None:
 
 
 # By module of `aptmc.frontends`: the library that its examples load.
-LANGUAGES = {"pymc": "pymc", "stan": "bridgestan", "pypesto": "pypesto"}
+LANGUAGES = {"numpyro": "numpyro", "pymc": "pymc", "stan": "bridgestan", "pypesto": "pypesto"}
 SCALE = float(os.environ.get("APTMC_VALIDATION_SCALE", "1"))
 ALL_CASES = 0.05  # from this scale on
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Rule,
         RungParity,
     )
+    from aptmc.frontends.numpyro import from_numpyro
     from aptmc.frontends.pymc import from_pymc
     from aptmc.kernels import (
         DifferentialEvolution,
@@ -81,6 +82,7 @@ _HOME = {
         "Rule",
         "RungParity",
     ),
+    "frontends.numpyro": ("from_numpyro",),
     "frontends.pymc": ("from_pymc",),
     "kernels": (
         "DifferentialEvolution",
@@ -165,6 +167,7 @@ __all__ = [
     "VirtualTime",
     "WorkerDied",
     "__version__",
+    "from_numpyro",
     "from_pymc",
     "given",
     "iid",

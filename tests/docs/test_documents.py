@@ -25,7 +25,7 @@ DOCUMENTS = [*ROOT.glob("README.md"), *sorted(ROOT.glob("docs/**/*.md"))]
 # before the first draws.
 SHORT, LONG = 3, 60  # seconds
 # What examples need that not all environments have, by the name of the page.
-NEEDS = {"from_pymc": "pymc", "from_stan": "bridgestan"}
+NEEDS = {"from_numpyro": "numpyro", "from_pymc": "pymc", "from_stan": "bridgestan"}
 HEAVIEST = 250_000  # bytes of a picture
 BLOCK = re.compile(
     r"^(?P<indent> *)```python(?P<words>[^\n]*)\n(?P<code>.*?)^(?P=indent)```[ ]*$",
