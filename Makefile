@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check style types examples docs validate bench soak compiled clean
+.PHONY: help demo test frontends check style types examples docs validate bench soak compiled clean
 
 # Name another Python with `make PYTHON=...`; without that, a newer one is looked for if need be.
 PYTHON ?= python3
@@ -21,6 +21,7 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+FRONTENDS := .venv-frontends
 
 # numba's cache on disk does not notice a change in a called module, so every state of the compiled
 # sources has a cache of its own. tests/conftest.py does the same for those who run pytest by hand.
@@ -43,6 +44,7 @@ SIDE_BY_SIDE := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=t
 help:
 	@echo "make demo      see anytime parallel tempering at work on a small example"
 	@echo "make test      run the tests, some minutes"
+	@echo "make frontends run the tests of models in other languages, in an environment of their own"
 	@echo "make check     lint, types, layers, examples in the documents, short validate and bench"
 	@echo "make docs      build the documentation in build/docs"
 	@echo "make validate  run the long statistical suites (SCALE=0.1: a tenth of the length)"
@@ -55,6 +57,15 @@ demo: $(INSTALLED)
 
 test: compiled
 	$(PYTEST) $(PARALLEL) --ignore=tests/docs
+
+# PyMC wants an older numba than the one that all else is tested with.
+frontends: $(INSTALLED)
+	@[ -e $(FRONTENDS) ] || $(BIN)/python -m venv $(FRONTENDS)
+	@$(FRONTENDS)/bin/python -m pip install --quiet --no-input --disable-pip-version-check \
+		--editable '.[frontends]'
+	$(FRONTENDS)/bin/python -m pytest --quiet tests/frontends tests/docs/test_documents.py \
+		-k "frontends or from_" && \
+	$(FRONTENDS)/bin/python -m pytest --quiet --doctest-modules src/aptmc/frontends
 
 check: compiled
 	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) JOBS=1 SCALE=0.02 LIMIT=300 ARGS=--quick \
@@ -92,7 +103,7 @@ soak: compiled
 	$(BIN)/python -m experiments.soak --hours $(HOURS)
 
 clean:
-	rm -rf $(VENV) .cache .hypothesis build dist
+	rm -rf $(VENV) $(FRONTENDS) .cache .hypothesis build dist
 	find src tests experiments benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,16 @@ settings.register_profile("aptmc", derandomize=True, deadline=None, max_examples
 settings.load_profile("aptmc")
 
 
+def skip_missing_languages(items: list[pytest.Item]) -> None:
+    """Examples of what needs another language run where that is installed."""
+    for item in items:
+        needs = LANGUAGES.get(item.path.stem) if "frontends" in item.path.parts else None
+        if needs is not None and "doctest" in type(item).__name__.lower() and not find_spec(needs):
+            item.add_marker(pytest.mark.skip(f"{needs} is not installed"))
+
+
+# By module of `aptmc.frontends`: the library that its examples load.
+LANGUAGES = {"numpyro": "numpyro", "pymc": "pymc", "stan": "bridgestan", "pypesto": "pypesto"}
 SCALE = float(os.environ.get("APTMC_VALIDATION_SCALE", "1"))
 ALL_CASES = 0.05  # from this scale on
 
@@ -83,6 +94,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Some take long at any scale, and say which is the shortest that they are part of.
     """
+    skip_missing_languages(items)
     kept, seen = [], set()
     for item in items:
         mark = item.get_closest_marker("validation")

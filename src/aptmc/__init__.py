@@ -33,6 +33,8 @@ if TYPE_CHECKING:
         Rule,
         RungParity,
     )
+    from aptmc.frontends.numpyro import from_numpyro
+    from aptmc.frontends.pymc import from_pymc
     from aptmc.kernels import (
         DifferentialEvolution,
         EllipticalSlice,
@@ -80,6 +82,8 @@ _HOME = {
         "Rule",
         "RungParity",
     ),
+    "frontends.numpyro": ("from_numpyro",),
+    "frontends.pymc": ("from_pymc",),
     "kernels": (
         "DifferentialEvolution",
         "EllipticalSlice",
@@ -163,6 +167,8 @@ __all__ = [
     "VirtualTime",
     "WorkerDied",
     "__version__",
+    "from_numpyro",
+    "from_pymc",
     "given",
     "iid",
     "nested_prior",

@@ -202,4 +202,21 @@ def _steps(step: Callable[..., bool], parts: Parts, info_length: int) -> Callabl
             elif is_lost:
                 copy_into(outcome, there)  # how far it was from being found
 
-    return move
+    return _finished(move, parts)
+
+
+def _finished(move: Callable[..., None], parts: Parts) -> Callable[..., None]:
+    """The same, and what the state keeps for users is written at the end, if there is any."""
+    finish = parts.problem.finishing(parts.target)
+    if finish is None:
+        return move
+    walk = parts.target.helper(move)
+
+    def move_and_finish(
+        level: float, tuning: Floats, state: Floats, rng: Any, outcome: Floats, info: Floats
+    ) -> None:
+        walk(level, tuning, state, rng, outcome, info)
+        if info[STATUS] == 0.0:
+            finish(rng, outcome)
+
+    return move_and_finish

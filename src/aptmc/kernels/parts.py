@@ -203,10 +203,18 @@ class Parts:
         problem, dimension = self.problem, self.dimension
         if not isinstance(problem, DensityProblem):
             raise InputError(f"a problem of kind {type(problem).__name__} has no gradient")
-        of_value = problem.gradient_function(self.target)
         log_weight = self.log_weight
         if problem.reference_is_fitted:
-            return self._gradient_from_fitted(of_value)
+            return self._gradient_from_fitted(problem.gradient_function(self.target))
+        of_rung = problem.rung_gradient(self.target)
+        if of_rung is not None:
+
+            def gradient_at_once(level: float, row: Floats, slopes: Floats, info: Floats) -> None:
+                of_rung(row[:dimension].copy(), log_weight(level, 1.0), slopes)
+                info[WORK] += 1.0
+
+            return self.target.helper(gradient_at_once)
+        of_value = problem.gradient_function(self.target)
         if isinstance(problem.reference, Prior):
             of_prior = log_prior_gradient(problem.reference, self.target)
 

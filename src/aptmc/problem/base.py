@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard, final
 
 import numpy as np
@@ -16,7 +17,7 @@ from aptmc.problem.chain_state import state_width
 from aptmc.problem.fingerprint import fingerprint
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.reference import Reference
-from aptmc.problem.variables import Variable
+from aptmc.problem.variables import Labelled, Variable
 from aptmc.targets import Target
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Problem(ABC):
     reference_level: float | None = None  # at which a rung is nothing but the reference
     reference_is_fitted = False  # in the warm-up, in place of the prior or where there is none
     notes: tuple[str, ...] = ()  # what users should know about how it was made from what they gave
+    data_groups: Mapping[str, tuple[Labelled, ...]] = MappingProxyType({})  # shown beside draws
 
     def __init__(
         self,
@@ -50,8 +52,10 @@ class Problem(ABC):
         *,
         target: Target,
         kept_numbers: int = 0,
+        coordinates: Sequence[Variable] | None = None,
+        shown_by: Callable[[Floats, Floats], None] | None = None,
     ) -> None:
-        self.parametrisation = Parametrisation(variables)
+        self.parametrisation = Parametrisation(variables, coordinates, shown_by)
         self.names = self.parametrisation.names  # one for each coordinate
         self.function_name = function_name  # what the user calls the function that is evaluated
         self.target = target
@@ -164,6 +168,13 @@ class Problem(ABC):
     def simulation(self, target: Target) -> Callable[..., float]:
         """A function like `aptmc.problem.simulator.simulation_model`, if there is a simulator."""
         raise InputError(f"a problem of kind {type(self).__name__} has no simulator")
+
+    def finishing(self, target: Target) -> Callable[[Any, Floats], None] | None:
+        """A function of a generator and a state that writes what the state keeps for users.
+
+        It is called at the end of each move. None, the default: there is nothing to be written.
+        """
+        return None
 
     def start(self, rng: np.random.Generator) -> Floats:
         """A full state for a chain to start from."""

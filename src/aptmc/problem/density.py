@@ -44,8 +44,9 @@ class DensityProblem(Problem):
         target: Target,
         start_attempts: int = START_ATTEMPTS,
         gradient: Callable[[Floats], Any] | None = None,
+        **kept: Any,
     ) -> None:
-        super().__init__(variables, function_name, target=target)
+        super().__init__(variables, function_name, target=target, **kept)
         self.start_attempts = start_attempts
         self.gradient = gradient  # a user's own, by the parameters
         if gradient is not None:
@@ -67,6 +68,11 @@ class DensityProblem(Problem):
         """
         if self.reference_is_fitted:
             return self
+        if self.parametrisation.is_kept:
+            raise InputError(
+                f"a reference cannot be learnt for {type(self).__name__} yet, whose states keep what "
+                "users see: leave the prior as the reference"
+            )
         if self._twin is None:  # made once, so that its moves are compiled once
             twin = copy(self)
             twin._as_given = self
@@ -83,6 +89,14 @@ class DensityProblem(Problem):
     @abstractmethod
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """The function that evaluates a state: compiled, or plain Python with careful errors."""
+
+    def rung_gradient(self, target: Target) -> Callable[..., None] | None:
+        """A function (theta, weight, slopes) that writes the gradient of a rung's log density.
+
+        The weight is that of the value. None, the default: it is put together from the gradients of
+        value and reference.
+        """
+        return None
 
     @final
     def gradient_function(self, target: Target) -> Callable[..., Any]:
@@ -103,7 +117,7 @@ class DensityProblem(Problem):
 
     def start(self, rng: np.random.Generator) -> Floats:
         """A full state of positive density for a chain to start from."""
-        evaluate = at_hand(self.evaluation(INTERPRETED))
+        evaluate, finish = at_hand(self.evaluation(INTERPRETED)), self.finishing(INTERPRETED)
         row = np.empty(self.width)
         value, log_prior = value_column(self.dimension), log_prior_column(self.dimension)
         for _ in range(self.start_attempts):
@@ -111,6 +125,8 @@ class DensityProblem(Problem):
             evaluate(row)
             self.check(row)
             if row[value] > -math.inf and row[log_prior] > -math.inf:
+                if finish is not None:
+                    finish(rng, row)
                 return row
         raise InputError(
             f"no start of positive density was found in {self.start_attempts} tries; the last was "

@@ -25,7 +25,7 @@ from aptmc.compiled import is_compiled, source_of
 from aptmc.problem.data.containers import content_of
 
 # What a problem has beside what defines it.
-INCIDENTAL = {"_twin", "compiled_moves", "notes", "target", "parametrisation"}
+INCIDENTAL = {"_twin", "compiled_moves", "data_groups", "notes", "parametrisation", "target"}
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 # Another way of counting gives other checksums for the same problem.
 VERSION = 2
@@ -105,6 +105,9 @@ class _Count:
                 self.total.update(array.tobytes())
                 return
             value = array.tolist()
+        own = getattr(value, "identity", None) if is_dataclass(value) else None
+        if isinstance(own, str) and is_uncertain(own):  # a checksum itself, of a model
+            self.unknown = self.unknown or uncertain_part(own)
         parts = _parts(value)
         if parts is None:
             self.unknown = self.unknown or f"{type(value).__module__}.{type(value).__qualname__}"

@@ -76,19 +76,37 @@ class Parametrisation:
     ('rate', 'share[0]', 'share[1]', 'share[2]')
     >>> shares.constrain([2.0, 0.0, 0.0]).round(3)
     array([2.   , 0.333, 0.333, 0.333])
+
+    A model in another language knows itself what it makes of coordinates. States then keep that,
+    behind all else, so that draws can be read without the model.
+
+    :param coordinates: those of such a model, if they are not held as the variables' kinds say
+    :param shown_by: a function that writes the parameters at some coordinates, as `draw_shown` of
+        `aptmc.frontends.model_problem`; None: it is not at hand, as for a stored run
     """
 
-    def __init__(self, variables: Sequence[Variable]) -> None:
+    def __init__(
+        self,
+        variables: Sequence[Variable],
+        coordinates: Sequence[Variable] | None = None,
+        shown_by: Callable[[Floats, Floats], None] | None = None,
+    ) -> None:
         self.variables = tuple(variables)
+        self.coordinates = None if coordinates is None else tuple(coordinates)
         self.labels = tuple(label for variable in self.variables for label in variable.labels)
         self.names = tuple(
-            label for variable in self.variables for label in variable.labels[: variable.held]
+            label
+            for variable in (self.variables if self.coordinates is None else self.coordinates)
+            for label in variable.labels[: variable.held]
         )
-        twice = [name for name, count in Counter(self.labels).items() if count > 1]
-        if twice:
-            raise InputError(f"every parameter needs a name of its own, got {twice[0]!r} twice")
+        for names in (self.labels, self.names):
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            if twice:
+                raise InputError(f"every parameter needs a name of its own, got {twice[0]!r} twice")
         self._check_dims()
-        self.is_identity = all(variable.kind == "real" for variable in self.variables)
+        self.is_kept = self.coordinates is not None  # whether states keep the parameters
+        self._shown_by = shown_by
+        self.is_identity = not self.is_kept and all(one.kind == "real" for one in self.variables)
 
     @property
     def dimension(self) -> int:
@@ -131,7 +149,16 @@ class Parametrisation:
             return points
         shown = np.empty((math.prod(points.shape[:-1]), self.size))
         rows = np.array(points, order="C").reshape(-1, self.dimension)
-        from_python(constrain_rows, shown.size)(rows, self.plan, shown)
+        if not self.is_kept:
+            from_python(constrain_rows, shown.size)(rows, self.plan, shown)
+        elif self._shown_by is not None:
+            for row, into in zip(rows, shown, strict=True):
+                self._shown_by(row, into)
+        else:
+            raise InputError(
+                "only the model itself knows which parameters belong to some coordinates: open "
+                "the run with it, aptmc.open(store, problem)"
+            )
         return shown.reshape(*points.shape[:-1], self.size)
 
     def arrays(self, theta: npt.ArrayLike) -> dict[str, npt.NDArray[np.float64]]:

@@ -11,7 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, Literal, final
+from typing import Any, Literal, NamedTuple, final
+
+import numpy as np
 
 from aptmc.checks import DIMENSIONS, parameter_name
 from aptmc.errors import InputError
@@ -45,7 +47,7 @@ class Variable:
     kind: Kind = "real"
 
     def __post_init__(self) -> None:
-        parameter_name(self.name)
+        parameter_name(self.name.replace("::", "_") if isinstance(self.name, str) else self.name)
         shape = checked_shape(self.name, self.shape)
         dims = tuple(self.dims) or tuple(f"{self.name}_dim_{axis}" for axis in range(len(shape)))
         _check_dims(self.name, shape, dims)
@@ -108,6 +110,27 @@ class Variable:
             {dim: tuple(places) for dim, places in said["coords"].items()},
             said["kind"],
         )
+
+
+class Labelled(NamedTuple):
+    """Numbers that belong to a variable, in its shape: data of a model, say."""
+
+    variable: Variable
+    values: Any
+
+    def to_json(self) -> dict[str, Any]:
+        """What a store keeps of it; `from_json` makes it again."""
+        values = np.asarray(self.values)
+        kept: Any = values.astype(object)
+        kept[~np.isfinite(values)] = None
+        plain = kept.tolist()
+        return {"variable": self.variable.to_json(), "kind": values.dtype.kind, "values": plain}
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> Labelled:
+        """From what a store keeps. What was not finite is NaN."""
+        kind = {"b": np.bool_, "i": np.int64, "u": np.int64}.get(said["kind"], np.float64)
+        return cls(Variable.from_json(said["variable"]), np.array(said["values"], dtype=kind))
 
 
 def scalars(names: Sequence[str]) -> tuple[Variable, ...]:

@@ -20,7 +20,9 @@ from aptmc.problem import Problem
 from aptmc.problem.fingerprint import VERSION as FINGERPRINT_VERSION
 from aptmc.problem.fingerprint import is_uncertain, python_version, uncertain_part
 from aptmc.problem.parametrisation import Parametrisation
-from aptmc.problem.variables import Variable, scalars
+from aptmc.problem.variables import Labelled, Variable, scalars
+
+MOST_DATA = 100_000  # numbers of a variable in the description of a store
 
 # The only classes that are ever made from a file.
 KNOWN = {
@@ -45,10 +47,12 @@ class StoredProblem:
         self.kind: str = said["kind"]
         # Stores of the time before vectors say names only.
         variables = said.get("variables")
+        coordinates = said.get("coordinates")
         self.parametrisation = Parametrisation(
             scalars(said["names"])
             if variables is None
-            else [Variable.from_json(variable) for variable in variables]
+            else [Variable.from_json(variable) for variable in variables],
+            coordinates and [Variable.from_json(variable) for variable in coordinates],
         )
         self.names = self.parametrisation.names
         self.labels = self.parametrisation.labels
@@ -68,6 +72,10 @@ class StoredProblem:
         unbounded = np.full(self.dimension, -np.inf), np.full(self.dimension, np.inf)
         self.support = from_json(said.get("support"), "problem") or unbounded
         self.notes: tuple[str, ...] = tuple(said.get("notes", ()))
+        self.data_groups = {
+            group: tuple(map(Labelled.from_json, data))
+            for group, data in said.get("data_groups", {}).items()
+        }
 
     def __repr__(self) -> str:
         return f"<stored {self.kind} of {', '.join(self.names)}>"
@@ -90,6 +98,8 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "kind": type(problem).__name__,
         "names": list(problem.names),
         "variables": [variable.to_json() for variable in problem.variables],
+        "coordinates": _coordinates(problem),
+        "data_groups": _small_data(problem),
         "value_name": problem.value_name,
         "ladder_kind": problem.ladder_kind,
         "has_evidence": problem.has_evidence,
@@ -100,6 +110,20 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "fingerprint": problem.fingerprint(),
         "fingerprint_version": FINGERPRINT_VERSION,
         "python": python_version(),
+    }
+
+
+def _coordinates(problem: Problem) -> list[dict[str, Any]] | None:
+    """What chains hold, where that is not what users see in another form."""
+    coordinates = problem.parametrisation.coordinates
+    return None if coordinates is None else [variable.to_json() for variable in coordinates]
+
+
+def _small_data(problem: Problem) -> dict[str, list[dict[str, Any]]]:
+    """Data that are shown beside the draws. Large ones stay with whoever has the model."""
+    return {
+        group: [one.to_json() for one in data if one.variable.size <= MOST_DATA]
+        for group, data in problem.data_groups.items()
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from aptmc.result.beyond import BEYOND, beyond, cut_note
 from aptmc.result.sources import Source
-from aptmc.result.tree import arrays_of, coords_of, dims_of, sources
+from aptmc.result.tree import arrays_of, coords_of, dims_of, sources, with_data
 from aptmc.store import Store
 
 if TYPE_CHECKING:
@@ -109,4 +109,5 @@ def lazy_tree(
                 coords={"chain": [0], "draw": np.arange(count)}
                 | (places if group == "warmup_posterior" else {}),
             )
-    return xarray.DataTree.from_dict({f"/{group}": data for group, data in datasets.items()})
+    tree = xarray.DataTree.from_dict({f"/{group}": data for group, data in datasets.items()})
+    return with_data(tree, problem)

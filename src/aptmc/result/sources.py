@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from aptmc.errors import InputError
 from aptmc.problem import Problem
-from aptmc.problem.chain_state import kept_column, value_column
+from aptmc.problem.chain_state import kept_column, state_width, value_column
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.problem.variables import Variable
 from aptmc.record.columns import STATISTICS
@@ -27,6 +27,7 @@ class Source(NamedTuple):
     variable: Variable | None = None
     label: int | None = None  # one of the numbers of the variable, if only that is wanted
     brought: bool = False  # a value that was brought to a fitted reference
+    is_kept: bool = False  # whether the state has them as users see them
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -41,7 +42,8 @@ class Source(NamedTuple):
             return np.asarray(np.where(values[:, 0] == -np.inf, -np.inf, shown))
         if self.variable is None:
             return values
-        parameters = Parametrisation([self.variable]).constrain(values)
+        is_kept = self.is_kept
+        parameters = values if is_kept else Parametrisation([self.variable]).constrain(values)
         if self.label is not None:
             return parameters[:, self.label]
         if self.variable.kind == "whole":
@@ -51,13 +53,16 @@ class Source(NamedTuple):
 
 def parameters(problem: Problem) -> dict[str, Source]:
     """By the name of each variable, where its values are."""
-    found, start = {}, 0
+    is_kept = problem.parametrisation.is_kept
+    found, start = {}, state_width(problem.dimension) if is_kept else 0
     for variable in problem.variables:
+        end = start + (variable.size if is_kept else variable.held)
         if variable.shape or variable.kind != "real":
-            found[variable.name] = Source("state", slice(start, start + variable.held), variable)
+            place = slice(start, end)
+            found[variable.name] = Source("state", place, variable, is_kept=is_kept)
         else:
             found[variable.name] = Source("state", start)
-        start += variable.held
+        start = end
     return found
 
 

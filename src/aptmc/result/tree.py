@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aptmc.compiled import Floats
-from aptmc.problem import Problem
+from aptmc.problem import Problem, Variable
 from aptmc.result.beyond import BEYOND, beyond, cut_note
 from aptmc.result.sources import Source, parameters, statistics, values_of
 from aptmc.store import Draws
@@ -35,9 +35,13 @@ def dims_of(problem: Problem) -> dict[str, list[str]]:
 
 def coords_of(problem: Problem) -> dict[str, list[Any]]:
     """By dimension of a variable, what its places are called."""
+    return _places(problem.variables)
+
+
+def _places(variables: Iterable[Variable]) -> dict[str, list[Any]]:
     return {
         dim: list(variable.coords.get(dim, range(length)))
-        for variable in problem.variables
+        for variable in variables
         for dim, length in zip(variable.dims, variable.shape, strict=True)
     }
 
@@ -48,7 +52,22 @@ def eager_tree(run: Run, *, with_warmup: bool) -> xarray.DataTree:
     groups = arrays_of(problem, chains)
     if with_warmup:
         groups |= arrays_of(problem, run.chains(warmup=True), "warmup_")
-    return with_the_rest(as_tree(problem, groups), problem, chains)
+    return with_the_rest(with_data(as_tree(problem, groups), problem), problem, chains)
+
+
+def with_data(tree: xarray.DataTree, problem: Problem) -> xarray.DataTree:
+    """The same with the data that belong to the problem, each kind a group of its own."""
+    import xarray
+
+    for group, data in problem.data_groups.items():
+        variables = [one.variable for one in data]
+        tree[group] = xarray.DataTree(
+            xarray.Dataset(
+                {one.variable.name: (one.variable.dims, one.values) for one in data},
+                coords=_places(variables),
+            )
+        )
+    return tree
 
 
 def with_the_rest(

@@ -13,6 +13,7 @@ import enum
 import hashlib
 import sys
 from collections.abc import Callable, Iterable
+from importlib.metadata import version
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, final
 
@@ -25,6 +26,8 @@ from aptmc.compiled import OUR_NUMBERS, AtFirstUse
 
 # Whose versions, or sources, stand for what they do: see `kept_code`.
 TRUSTED = {"aptmc", "builtins", "cmath", "llvmlite", "math", "numba", "numpy", "operator"}
+# Who may teach numba further functions: their versions stand for what they say.
+TEACHERS = {"pytensor"}
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
@@ -34,9 +37,8 @@ class Unknown(Exception):
 
 def content_of(function: Callable[..., Any]) -> str:
     """A checksum of a function that is to be compiled, with all that it calls; or `Unknown`."""
-    if not _only_known_implementations():
-        raise Unknown("numba was taught further functions")
     content = _Content()
+    content.note(*_teachers())
     content.add_function(function)
     return content.total.hexdigest()
 
@@ -57,13 +59,15 @@ def is_trusted(module: str | None) -> bool:
     return module is not None and module.partition(".")[0] in TRUSTED
 
 
-def _only_known_implementations() -> bool:
-    """Whether numba knows no implementation of a function but its own and ours."""
+def _teachers() -> list[tuple[str, str]]:
+    """Libraries that have taught numba further functions, with their versions: few are known to."""
     known = [*builtin_registry.functions, *builtin_registry.attributes]
     own = (getattr(template, "_overload_func", None) for template in known)
-    return all(
-        is_trusted(function.__globals__.get("__name__")) for function in own if function is not None
-    )
+    names = {function.__globals__.get("__name__") for function in own if function is not None}
+    packages = {(name or "").partition(".")[0] for name in names if not is_trusted(name)}
+    if not packages <= TEACHERS:
+        raise Unknown("numba was taught further functions")
+    return sorted((name, version(name)) for name in packages)
 
 
 @final

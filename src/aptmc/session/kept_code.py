@@ -99,6 +99,27 @@ class KeptCode(_Cache):
         """Nothing is held back."""
 
 
+def kept_bytes(name: str) -> bytes | None:
+    """What was kept under a name that says all that it depends on."""
+    try:
+        path = _folder() / f"{sha256(name.encode()).hexdigest()[:32]}.code"
+        found = path.read_bytes()
+        with suppress(OSError):
+            os.utime(path)  # it is in use
+    except OSError:
+        return None
+    return found
+
+
+def keep_bytes(name: str, code: bytes) -> None:
+    """Keep machine code that is no move, beside the moves."""
+    with suppress(OSError):
+        path = _folder() / f"{sha256(name.encode()).hexdigest()[:32]}.code"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, code)
+        _forget_old(path.parent)
+
+
 def _folder() -> Path:
     """Beside what numba keeps, if it was told where; else where programs keep such things."""
     told: str = numba.config.CACHE_DIR  # type: ignore[attr-defined]

@@ -1,0 +1,128 @@
+"""A model of PyMC taken apart: prior and likelihood as graphs of one vector of coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from aptmc.frontends.machine_code import MachineCode
+from aptmc.frontends.pytensor_numba import machine_code
+from aptmc.problem.variables import Variable
+
+
+def graphs_of(model: Any) -> Graphs:
+    """The graphs of a model with the data that it has now."""
+    from pymc.model.transform.optimization import freeze_dims_and_data
+
+    order = [variable.name for variable in model.free_RVs]
+    return Graphs(freeze_dims_and_data(model), order, bool(model.check_bounds))
+
+
+@final
+class Graphs:
+    """What is computed from the vector `theta` of all value variables, one after the other."""
+
+    def __init__(self, model: Any, order: Sequence[str], check_bounds: bool) -> None:
+        import pytensor.tensor as pt
+
+        self.model = model
+        self.check_bounds = check_bounds
+        self.free = [model[name] for name in order]
+        values = [model.rvs_to_values[variable] for variable in self.free]
+        first = model.initial_point(random_seed=0)
+        self.shapes = {one.name: np.shape(first[one.name]) for one in values}
+        sizes = [int(np.prod(shape)) for shape in self.shapes.values()]
+        self.dimension = sum(sizes)
+        self.theta = pt.vector("theta", shape=(self.dimension,), dtype="float64")
+        self._pieces, start = {}, 0
+        for variable, size in zip(values, sizes, strict=True):
+            piece = self.theta[start : start + size].reshape(self.shapes[variable.name])
+            # A whole number k is held as any number in [k, k + 1).
+            is_real = variable.dtype.startswith("float")
+            self._pieces[variable] = (piece if is_real else pt.floor(piece)).astype(variable.dtype)
+            start += size
+
+    def code(self, kind: str, output: Any) -> MachineCode:
+        """A graph as a function for compiled code."""
+        import pytensor.tensor as pt
+
+        inputs = {"weighted": [self.theta, self._weight]}.get(kind, [self.theta])
+        return machine_code(
+            kind, inputs, pt.cast(output, "float64"), check_bounds=self.check_bounds
+        )
+
+    @property
+    def densities(self) -> Any:
+        """Log prior and log likelihood."""
+        import pytensor.tensor as pt
+
+        return pt.stack([self._log_prior, self._log_likelihood])
+
+    @property
+    def gradient(self) -> Any:
+        """Of the log prior plus a weight times the log likelihood."""
+        import pytensor.tensor as pt
+
+        total = self._log_prior + self._weight * self._log_likelihood
+        return pt.grad(total, self.theta, disconnected_inputs="ignore")
+
+    def shown(self, variables: Sequence[Variable]) -> Any:
+        """All numbers of some variables as users see them, one after the other."""
+        import pytensor.tensor as pt
+
+        wanted = [self.model[variable.name] for variable in variables]
+        found = self._of_theta(self.model.replace_rvs_by_values(wanted))
+        return pt.concatenate([pt.cast(one, "float64").ravel() for one in found])
+
+    def of_observations(self) -> tuple[list[Any], Any]:
+        """The observed variables, and the log likelihood of each number of them."""
+        import pytensor.tensor as pt
+
+        observed = list(self.model.observed_RVs)
+        terms = self.model.logp(vars=observed, jacobian=False, sum=False)
+        found = self._of_theta(terms)
+        return observed, pt.concatenate([pt.cast(one, "float64").ravel() for one in found])
+
+    @cached_property
+    def _weight(self) -> Any:
+        import pytensor.tensor as pt
+
+        return pt.scalar("weight", dtype="float64")
+
+    @cached_property
+    def _log_prior(self) -> Any:
+        return self._sum(self.model.logp(vars=self.free, jacobian=True, sum=False))
+
+    @cached_property
+    def _log_likelihood(self) -> Any:
+        terms = []
+        if self.model.observed_RVs:
+            observed = self.model.observed_RVs
+            terms += self.model.logp(vars=observed, jacobian=False, sum=False)
+        if self.model.potentials:
+            terms += self.model.replace_rvs_by_values(self.model.potentials)
+        return self._sum(terms)
+
+    def _sum(self, terms: Sequence[Any]) -> Any:
+        import pytensor.tensor as pt
+
+        sums = [pt.cast(one, "float64").sum() for one in self._of_theta(terms)]
+        return pt.add(*sums) if len(sums) > 1 else sums[0]
+
+    def _of_theta(self, outputs: Sequence[Any]) -> list[Any]:
+        """The same with coordinates in place of variables, and numbers in place of shared ones."""
+        import pytensor.tensor as pt
+        from pytensor.compile.sharedvalue import SharedVariable
+        from pytensor.graph.replace import clone_replace
+        from pytensor.graph.traversal import ancestors
+
+        numbers = {
+            one: pt.constant(one.get_value(), dtype=one.dtype)
+            for one in ancestors(list(outputs))
+            if isinstance(one, SharedVariable) and hasattr(one.type, "numpy_dtype")
+        }
+        found = clone_replace(list(outputs), {**self._pieces, **numbers}, rebuild_strict=False)
+        return list(found)

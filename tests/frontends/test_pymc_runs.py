@@ -1,0 +1,95 @@
+"""Runs of models of PyMC: posteriors, draws as PyMC gives them, stores, replay."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import aptmc
+from aptmc.errors import InputError
+from tests.support.pymc_models import EFFECTS, SCHOOLS, mean_model
+
+FAR = 4.4  # standard errors: by chance once in 100,000 times
+
+
+def exact_mean(data=(2.0, 4.0), width=3.0):
+    """The posterior mean of `mean_model`."""
+    return sum(data) / (len(data) + width**-2)
+
+
+def sampled(problem, **others):
+    options = {
+        "budget": 3000,
+        "ladder": aptmc.Ladder.powers([1.0, 0.3, 0.0]),
+        "kernel": aptmc.RandomWalk(1.5),
+        "schedule": aptmc.Anytime(every=3),
+        "on": aptmc.VirtualTime(1),
+        "seed": 1,
+    }
+    return aptmc.sample(problem, **(options | others))
+
+
+@pytest.fixture(scope="module")
+def stored(mean_problem, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("store") / "mean.zarr"
+    return folder, sampled(mean_problem, store=folder)
+
+
+def test_the_posterior_is_right(stored):
+    row = stored[1].summary()["mean"]
+    assert abs(row.mean - exact_mean()) < FAR * row.mcse
+    # A posterior without its prior would be noticed.
+    assert abs(row.mean - exact_mean(width=np.inf)) > FAR * row.mcse
+
+
+def test_a_run_goes_on_and_can_be_computed_again(stored, mean_problem):
+    folder, run = stored
+    more = aptmc.resume(folder, mean_problem, budget=500, on=aptmc.VirtualTime(1))
+    assert more.completions > run.completions
+    assert aptmc.replay(folder, mean_problem) >= run.completions
+
+
+def test_a_store_is_read_without_the_model(stored):
+    found = aptmc.open(stored[0]).draws
+    assert np.isfinite(found["posterior"]["mean"].values).all()
+    assert found["observed_data"]["y"].values.tolist() == [2.0, 4.0]
+
+
+def test_a_changed_model_is_refused(stored, pm):
+    other = aptmc.from_pymc(mean_model(pm, data=(2.0, 5.0)))
+    with pytest.raises(InputError, match="density has changed"):
+        aptmc.resume(stored[0], other, budget=100, on=aptmc.VirtualTime(1))
+
+
+def test_draws_are_as_pymc_gives_them(schools_problem):
+    run = sampled(schools_problem, budget=600, ladder=aptmc.Ladder.powers([1.0, 0.5, 0.0]))
+    draws = run.draws
+    assert set(draws["posterior"].data_vars) == {"mu", "tau", "z", "theta"}
+    assert draws["posterior"]["theta"].dims == ("chain", "draw", "school")
+    assert draws["posterior"].coords["school"].values.tolist() == SCHOOLS
+    assert (draws["posterior"]["tau"] > 0).all()
+    posterior = draws["posterior"]
+    made = posterior["mu"] + posterior["tau"] * posterior["z"]
+    assert np.allclose(made.transpose("chain", "draw", "school"), posterior["theta"])
+    assert draws["observed_data"]["y"].values.tolist() == EFFECTS.tolist()
+    assert list(draws["constant_data"].data_vars) == ["errors"]
+
+
+def test_the_likelihood_of_observations_sums_to_that_of_the_state(stored, mean_problem):
+    run = sampled(mean_problem, budget=200)
+    draws = mean_problem.with_log_likelihood(run)
+    single = draws["log_likelihood"]["y"]
+    whole = draws["sample_stats"]["log_likelihood"]
+    assert np.allclose(single.sum(single.dims[-1]), whole)
+    assert "log_likelihood" not in run.draws.children
+
+
+@pytest.mark.validation  # by the clock, on a machine that may be busy
+def test_workers_compute_the_same(mean_problem):
+    """Through the bytes that they are sent, in processes without PyMC."""
+    on, schedule = aptmc.Processes(1), aptmc.Anytime(every=0.01)
+    run = sampled(mean_problem, budget="20 s", schedule=schedule, on=on)
+    states = np.concatenate([chain.state for chain in run.chains()])
+    assert len(states) > 0
+    expected = [mean_problem.constrain(state[:1])[0] for state in states[:50]]
+    assert states[:50, 3].tolist() == expected
