@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         RungParity,
     )
     from aptmc.frontends.pymc import from_pymc
+    from aptmc.frontends.stan import from_stan
     from aptmc.kernels import (
         DifferentialEvolution,
         EllipticalSlice,
@@ -82,6 +83,7 @@ _HOME = {
         "RungParity",
     ),
     "frontends.pymc": ("from_pymc",),
+    "frontends.stan": ("from_stan",),
     "kernels": (
         "DifferentialEvolution",
         "EllipticalSlice",
@@ -166,6 +168,7 @@ __all__ = [
     "WorkerDied",
     "__version__",
     "from_pymc",
+    "from_stan",
     "given",
     "iid",
     "nested_prior",
