@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         RungParity,
     )
     from aptmc.frontends.pymc import from_pymc
+    from aptmc.frontends.pypesto import from_pypesto
     from aptmc.frontends.stan import from_stan
     from aptmc.kernels import (
         DifferentialEvolution,
@@ -83,6 +84,7 @@ _HOME = {
         "RungParity",
     ),
     "frontends.pymc": ("from_pymc",),
+    "frontends.pypesto": ("from_pypesto",),
     "frontends.stan": ("from_stan",),
     "kernels": (
         "DifferentialEvolution",
@@ -168,6 +170,7 @@ __all__ = [
     "WorkerDied",
     "__version__",
     "from_pymc",
+    "from_pypesto",
     "from_stan",
     "given",
     "iid",
