@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     )
     from aptmc.frontends.numpyro import from_numpyro
     from aptmc.frontends.pymc import from_pymc
+    from aptmc.frontends.pypesto import from_pypesto
+    from aptmc.frontends.stan import from_stan
     from aptmc.kernels import (
         DifferentialEvolution,
         EllipticalSlice,
@@ -84,6 +86,8 @@ _HOME = {
     ),
     "frontends.numpyro": ("from_numpyro",),
     "frontends.pymc": ("from_pymc",),
+    "frontends.pypesto": ("from_pypesto",),
+    "frontends.stan": ("from_stan",),
     "kernels": (
         "DifferentialEvolution",
         "EllipticalSlice",
@@ -169,6 +173,8 @@ __all__ = [
     "__version__",
     "from_numpyro",
     "from_pymc",
+    "from_pypesto",
+    "from_stan",
     "given",
     "iid",
     "nested_prior",

@@ -151,29 +151,40 @@ class TemperedModel(ModelProblem):
     """A model whose prior and likelihood are known apart: prior * likelihood ** beta.
 
     :param density: (theta, found) writes log prior and log likelihood
-    :param draw: (rng, found) writes a draw of the prior, as coordinates
+    :param draw: (rng, found) writes a draw of the prior, as coordinates; None: nobody can draw from
+        it, and the chains at power 0 are moved as all others
+    :param start: without draws of the prior, draws coordinates to start from
     """
 
     value_name = "log_likelihood"
     has_evidence = True
-    reference_level = 0.0
 
     def __init__(
         self,
         shown: Shown,
         density: ModelFunction,
         gradient: ModelFunction | None,
-        draw: ModelFunction,
+        draw: ModelFunction | None,
+        start: Callable[[np.random.Generator], Floats] | None = None,
         **others: Any,
     ) -> None:
         super().__init__(shown, density, gradient, function_name="log_likelihood", **others)
-        self.prior = ModelPrior(self.dimension, density, draw)
+        self._prior = None if draw is None else ModelPrior(self.dimension, density, draw)
+        self._start = start
+        self.reference_level = None if draw is None else 0.0
 
     @property
     @override
-    def reference(self) -> ModelPrior:
-        """The model's prior."""
-        return self.prior
+    def reference(self) -> ModelPrior | None:
+        """The model's prior, if one can draw from it."""
+        return self._prior
+
+    @property
+    def prior(self) -> ModelPrior:
+        """The same, where there is one."""
+        if self._prior is None:
+            raise InputError("the prior of this model cannot be drawn from")
+        return self._prior
 
     @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
@@ -186,7 +197,7 @@ class TemperedModel(ModelProblem):
 
     @override
     def draw_start(self, rng: np.random.Generator) -> Floats:
-        return np.asarray(self.prior.draw(rng))
+        return self.prior.draw(rng) if self._start is None else self._start(rng)
 
     def with_log_likelihood(self, run: Any) -> Any:
         """The draws of a run with a group `log_likelihood`: of each single observation.

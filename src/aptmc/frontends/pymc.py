@@ -31,6 +31,7 @@ def from_pymc(model: Any) -> TemperedModel:
 
     :param model: a `pymc.Model` with observed variables
 
+    >>> import aptmc
     >>> import pymc as pm
     >>> with pm.Model() as model:
     ...     mean = pm.Normal("mean", 0, 10)

@@ -176,6 +176,14 @@ class Problem(ABC):
         """
         return None
 
+    def rung_gradient(self, target: Target) -> Callable[..., None] | None:
+        """A function (theta, weight, slopes) that writes the gradient of a rung's log density.
+
+        The weight is that of the value. None, the default: it is put together from the gradients of
+        value and reference.
+        """
+        return None
+
     def start(self, rng: np.random.Generator) -> Floats:
         """A full state for a chain to start from."""
         raise InputError(f"no way is known to start a problem of kind {type(self).__name__}")

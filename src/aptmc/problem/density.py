@@ -90,14 +90,6 @@ class DensityProblem(Problem):
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """The function that evaluates a state: compiled, or plain Python with careful errors."""
 
-    def rung_gradient(self, target: Target) -> Callable[..., None] | None:
-        """A function (theta, weight, slopes) that writes the gradient of a rung's log density.
-
-        The weight is that of the value. None, the default: it is put together from the gradients of
-        value and reference.
-        """
-        return None
-
     @final
     def gradient_function(self, target: Target) -> Callable[..., Any]:
         """The gradient of what is evaluated, for kernels: checked when it is first called.

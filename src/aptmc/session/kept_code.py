@@ -120,6 +120,13 @@ def keep_bytes(name: str, code: bytes) -> None:
         _forget_old(path.parent)
 
 
+def kept_folder(name: str) -> Path:
+    """A folder beside the moves, for what others compile."""
+    folder = _folder().parent / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def _folder() -> Path:
     """Beside what numba keeps, if it was told where; else where programs keep such things."""
     told: str = numba.config.CACHE_DIR  # type: ignore[attr-defined]

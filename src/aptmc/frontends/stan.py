@@ -1,0 +1,171 @@
+"""Stan's models as problems, through BridgeStan: `aptmc.from_stan`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from aptmc.compiled import Floats
+from aptmc.errors import InputError
+from aptmc.frontends.model_problem import PowerModel, Shown, TemperedModel, compile_now
+from aptmc.frontends.optional import library
+from aptmc.frontends.stan_functions import StanFunction
+from aptmc.frontends.stan_variables import variables_of
+from aptmc.session.kept_code import kept_folder
+
+FLAG = "prior_only"
+WHOLE_IS_TEMPERED = (
+    f"the whole density is tempered, as density ** beta, for the model has no {FLAG} in its data: "
+    "there is no prior to begin from, and no evidence"
+)
+
+
+def from_stan(
+    model: str | os.PathLike[str], data: Mapping[str, Any] | str | None = None
+) -> TemperedModel | PowerModel:
+    """A model of Stan as a problem, with gradients, through BridgeStan.
+
+    If the data have a flag `prior_only`, as in brms, with which the model leaves out its
+    likelihood, rungs are prior * likelihood ** beta. Without it the whole density is tempered as a
+    power, and the problem says so. Draws are constrained, with transformed parameters and generated
+    quantities. Needs BridgeStan: `pip install 'aptmc[stan]'`, and a compiler.
+
+    :param model: a file with a Stan program, the program itself, or a library that BridgeStan has
+        compiled (`.so`)
+    :param data: by name, or a file or text in JSON; the flag need not be given
+
+    >>> aptmc.from_stan("schools.stan", {"J": 8, "y": y, "sigma": sigma})  # doctest: +SKIP
+    <aptmc.TemperedModel of mu, tau, z>
+    """
+    bridgestan = library("bridgestan", extra="stan", asked_by="from_stan")
+    given = _data(data)
+    compiled, code = _compiled(bridgestan, model)
+    has_flag = FLAG in given or (code is not None and _declares_flag(code))
+    texts = _texts(given, has_flag)
+    stan = _model(bridgestan, compiled, texts[0])
+    coordinates, _ = variables_of(stan.param_unc_names())
+    if not coordinates:
+        raise InputError("the Stan model has no parameters, so there is nothing to sample")
+    parameters, _ = variables_of(stan.param_names())
+    names = stan.param_names(include_tp=True, include_gq=True)
+    variables, order = variables_of(names)
+    has_generated = len(names) > len(stan.param_names(include_tp=True))
+    source = Path(compiled).read_bytes() if code is None else code.encode()
+    identity = hashlib.sha256(source + "\0".join(texts).encode()).hexdigest()[:16]
+    size = stan.param_unc_num()
+
+    def function(kind: str, length: int, *others: Any) -> StanFunction:
+        return StanFunction(identity, kind, compiled, texts, length, *others)
+
+    show = function("shown", len(names), order, has_generated)
+    shown = Shown(coordinates, variables, show, len(parameters))
+    density, gradient = function("values", size), function("weighted", size)
+    start = Start(size)
+    problem: TemperedModel | PowerModel
+    if has_flag:
+        problem = TemperedModel(shown, density, gradient, None, start=start)
+        _check_flag(problem)
+    else:
+        problem = PowerModel(shown, density, gradient, start, notes=(WHOLE_IS_TEMPERED,))
+    compile_now(problem)
+    return problem
+
+
+@final
+class Start:
+    """Coordinates between -2 and 2, as Stan's own runs begin."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __call__(self, rng: np.random.Generator) -> Floats:
+        """One start."""
+        return rng.uniform(-2.0, 2.0, self.size)
+
+
+def _data(data: Any) -> dict[str, Any]:
+    if isinstance(data, Mapping):
+        return {name: _plain(value) for name, value in data.items()}
+    if data is None:
+        return {}
+    text = str(data)
+    try:
+        found = json.loads(Path(text).read_text() if not text.lstrip().startswith("{") else text)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"data must be a mapping, JSON or a file with JSON, got {data!r} ({error})"
+        ) from None
+    return dict(found)
+
+
+def _plain(value: Any) -> Any:
+    return np.asarray(value).tolist()
+
+
+def _texts(given: dict[str, Any], has_flag: bool) -> tuple[str, ...]:
+    if not has_flag:
+        return (json.dumps(given),)
+    return tuple(json.dumps({**given, FLAG: flag}) for flag in (0, 1))
+
+
+def _compiled(bridgestan: Any, model: str | os.PathLike[str]) -> tuple[str, str | None]:
+    """Where the compiled model is, and its program, if that is known."""
+    text = os.fspath(model)
+    if text.endswith(".so"):
+        if not Path(text).is_file():
+            raise InputError(f"there is no compiled Stan model {text}")
+        return str(Path(text).resolve()), None
+    if text.endswith(".stan"):
+        path = Path(text)
+        if not path.is_file():
+            raise InputError(f"there is no Stan program {text}")
+    else:
+        name = hashlib.sha256(text.encode()).hexdigest()[:16]
+        path = kept_folder("stan") / f"model_{name}.stan"
+        if not path.is_file():
+            path.write_text(text)
+    try:
+        return str(bridgestan.compile_model(path)), path.read_text()
+    except Exception as error:
+        said = [" ".join(line.split()) for line in str(error).splitlines()]
+        wrong = [line for line in said if "error" in line.lower()] or said or [repr(error)]
+        raise InputError(
+            f"BridgeStan cannot compile the Stan program {path}: {' '.join(wrong[:3])[:400]}"
+        ) from None
+
+
+def _declares_flag(code: str) -> bool:
+    plain = re.sub(r"//[^\n]*|/\*.*?\*/", "", code, flags=re.DOTALL)
+    return re.search(rf"\b{FLAG}\s*;", plain) is not None
+
+
+def _model(bridgestan: Any, compiled: str, text: str) -> Any:
+    try:
+        return bridgestan.StanModel(compiled, text, capture_stan_prints=False, warn=False)
+    except AttributeError as error:
+        raise InputError(
+            f"{compiled} was not compiled by this version of BridgeStan ({error}): compile it again"
+        ) from None
+    except RuntimeError as error:
+        said = " ".join(str(error).split())
+        raise InputError(f"the Stan model does not accept its data: {said}") from None
+
+
+def _check_flag(problem: TemperedModel) -> None:
+    """A flag that changes nothing gives no likelihood."""
+    rng, found = np.random.default_rng(0), np.empty(2)
+    for _ in range(10):
+        problem.density(rng.uniform(-2.0, 2.0, problem.dimension), found)
+        if np.isfinite(found).all() and found[1] != 0.0:
+            return
+    raise InputError(
+        f"the Stan model has {FLAG} in its data, and the density is the same with it: leave out "
+        f"the likelihood in the model block, if (!{FLAG}) y ~ ..."
+    )

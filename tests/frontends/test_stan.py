@@ -1,0 +1,128 @@
+"""A model of Stan, taken apart through BridgeStan.
+
+It is compiled where BridgeStan can do that; elsewhere the variable APTMC_STAN_LIBRARY says where
+`tests/support/schools.stan` lies compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import aptmc
+from aptmc.errors import InputError
+from aptmc.frontends.stan_variables import variables_of
+from tests.support.pymc_models import EFFECTS, ERRORS
+
+# Of a library that was compiled by hand.
+pytestmark = pytest.mark.filterwarnings("ignore:The version of the compiled model")
+PROGRAM = Path(__file__).parents[1] / "support" / "schools.stan"
+DATA = {"J": 8, "y": EFFECTS, "sigma": ERRORS, "prior_only": 0}
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    bridgestan = pytest.importorskip("bridgestan")
+    found = os.environ.get("APTMC_STAN_LIBRARY")
+    if found:
+        return found
+    try:
+        return str(bridgestan.compile_model(PROGRAM))
+    except Exception as error:
+        pytest.skip(f"BridgeStan cannot compile here: {error}")
+
+
+@pytest.fixture(scope="module")
+def problem(compiled):
+    return aptmc.from_stan(compiled, DATA)
+
+
+@pytest.fixture(scope="module")
+def theta():
+    return np.random.default_rng(1).normal(size=10)
+
+
+def densities(problem, theta):
+    found = np.empty(2)
+    problem.density(theta.copy(), found)
+    return found
+
+
+def test_a_flag_in_the_data_gives_prior_and_likelihood(problem, theta):
+    log_prior, log_likelihood = densities(problem, theta)
+    tau = np.exp(theta[1])
+    effects = theta[0] + tau * theta[2:]
+    assert log_likelihood == pytest.approx(stats.norm(effects, ERRORS).logpdf(EFFECTS).sum())
+    # Stan leaves out the half in a half Cauchy.
+    prior = stats.norm(0, 5).logpdf(theta[0]) + stats.cauchy(0, 5).logpdf(tau)
+    prior += stats.norm(0, 1).logpdf(theta[2:]).sum() + theta[1]
+    assert log_prior == pytest.approx(prior)
+
+
+def test_the_gradient_is_that_of_the_rung(problem, theta):
+    weight, slopes, steps = 0.3, np.empty(10), 1e-5 * np.eye(10)
+    problem.slopes(theta.copy(), weight, slopes)
+
+    def on_rung(where):
+        return densities(problem, where) @ [1.0, weight]
+
+    differences = [(on_rung(theta + step) - on_rung(theta - step)) / 2e-5 for step in steps]
+    assert slopes == pytest.approx(differences, rel=1e-5, abs=1e-6)
+
+
+def test_users_see_what_stan_computes(problem, theta):
+    assert [one.name for one in problem.variables] == ["mu", "tau", "z", "theta", "y_new"]
+    seen = problem.parametrisation.arrays(theta)
+    assert seen["theta"] == pytest.approx(theta[0] + np.exp(theta[1]) * theta[2:])
+    again = pickle.loads(pickle.dumps(problem))
+    assert densities(again, theta).tolist() == densities(problem, theta).tolist()
+
+
+def test_generated_quantities_belong_to_the_generator_of_the_move(problem, theta):
+    def drawn(seed):
+        found = np.empty(19)
+        problem.shown.show(np.random.default_rng(seed), theta.copy(), found)
+        return found[-1]
+
+    assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_a_run_finds_the_posterior(problem):
+    run = aptmc.sample(
+        problem,
+        budget=8000,
+        ladder=aptmc.Ladder.powers([1.0, 0.3, 0.05]),
+        on=aptmc.VirtualTime(1),
+        seed=1,
+    )
+    row = run.summary()["mu"]
+    assert abs(row.mean - 4.41) < 4.4 * np.hypot(row.mcse, 0.03)  # of posteriordb
+    assert abs(row.mean - 7.7) > 4.4 * row.mcse  # the mean of the data, without a prior
+
+
+def test_other_data_are_another_problem(compiled, problem):
+    other = aptmc.from_stan(compiled, DATA | {"y": EFFECTS + 1})
+    assert other.fingerprint()["density"] != problem.fingerprint()["density"]
+
+
+def test_data_that_do_not_fit_are_refused(compiled):
+    with pytest.raises(InputError, match="does not accept its data"):
+        aptmc.from_stan(compiled, {"J": 8, "prior_only": 0})
+
+
+def test_a_missing_bridgestan_is_asked_for_by_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "bridgestan", None)
+    with pytest.raises(InputError, match=r"pip install 'aptmc\[stan\]'"):
+        aptmc.from_stan("parameters { real x; }")
+
+
+def test_matrices_are_shown_row_by_row():
+    variables, order = variables_of(["a.1.1", "a.2.1", "a.1.2", "a.2.2", "a.1.3", "a.2.3", "b"])
+    assert [(one.name, one.shape) for one in variables] == [("a", (2, 3)), ("b", ())]
+    assert order.tolist() == [0, 2, 4, 1, 3, 5, 6]
