@@ -102,7 +102,7 @@ class Control:
         self.clock = WallClock() if clock is None else clock
         self.called = self.clock.now()  # budgets count from here
         self.start_up = StartUp(self.clock)
-        self.once: Callable[[], None] | None = None  # to be done once on a machine
+        self.once: Callable[[], Any] | None = None  # to be done once on a machine
         self.stopped: StopReason | None = None
         self.wake: Callable[[], None] = lambda: None  # a backend that sleeps sets this
         self._requests: SimpleQueue[tuple[Callable[[RunningProcessors], Any], Future[Any]]] = (
