@@ -1,8 +1,8 @@
 """The garbage collector stands still while the compiler works.
 
 numba makes millions of objects that refer to each other, all of which live until it is done. To
-look through them again and again takes a sixth of the time in a process with nothing else in it,
-and more in one that has much in memory.
+look through them again and again takes a good part of the time, and more of it in a process that
+has much in memory.
 """
 
 from __future__ import annotations
