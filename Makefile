@@ -33,11 +33,11 @@ demo test examples validate bench soak compiled: export NUMBA_CACHE_DIR = $(NUMB
 unexport PYTHONDONTWRITEBYTECODE
 
 PYTEST := $(BIN)/python -m pytest --quiet
-# loadfile: what one file of tests compiles, one process compiles. Files in their order, in which the
-# long ones do not come last. A process that dies is not replaced: it would die of the same test again
-# and again.
+# loadfile: what one file of tests compiles, one process compiles. Files in the order in which they
+# are collected: tests/conftest.py has the long ones begin. A process that dies is not replaced: it
+# would die of the same test again and again. At the end stands what all has cost.
 PARALLEL := --numprocesses=$(JOBS) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder \
-	--max-worker-restart=0 -p tests.support.lost_processes
+	--max-worker-restart=0 -p tests.support.lost_processes -p tests.support.processor_seconds
 # The parts of `make check`, the longest first, two at a time; what one prints stays together.
 SIDE_BY_SIDE := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import time
@@ -65,6 +66,18 @@ def keep_what_problems_compile() -> None:
 
 
 keep_what_problems_compile()
+
+
+def collect_seldom() -> None:
+    """Look for garbage now and then, and only among what tests leave behind.
+
+    What modules hold, which is a gigabyte, would be looked through each time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
 settings.register_profile("aptmc", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("aptmc")
 
@@ -81,6 +94,17 @@ def skip_missing_languages(items: list[pytest.Item]) -> None:
 LANGUAGES = {"numpyro": "numpyro", "pymc": "pymc", "stan": "bridgestan", "pypesto": "pypesto"}
 SCALE = float(os.environ.get("APTMC_VALIDATION_SCALE", "1"))
 ALL_CASES = 0.05  # from this scale on
+# Files that take twenty processor seconds: `-p tests.support.processor_seconds` says which.
+BEGIN = {
+    "test_calibration.py",
+    "test_descent.py",
+    "test_failing_simulators.py",
+    "test_invariance.py",
+    "test_known_targets.py",
+    "test_moving_average.py",
+    "test_reversible_jump.py",
+    "test_warmup.py",
+}
 
 
 @pytest.fixture(scope="session")
@@ -89,24 +113,37 @@ def validation_scale() -> float:
     return SCALE
 
 
+def _function(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
+def pytest_collection_finish() -> None:
+    """All modules are loaded."""
+    collect_seldom()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of validations that shall only show that they still run, one case of each will do.
 
-    Some take long at any scale, and say which is the shortest that they are part of.
+    And none, if it is the same test with another case that `make test` runs. Some take long at any
+    scale, and say which is the shortest that they are part of.
     """
     skip_missing_languages(items)
-    kept, seen = [], set()
+    kept = []
+    seen = {_function(item) for item in items if item.get_closest_marker("validation") is None}
     for item in items:
         mark = item.get_closest_marker("validation")
-        function = item.nodeid.partition("[")[0]
+        function = _function(item)
         if mark is None or (
             mark.kwargs.get("shortest", 0.0) <= SCALE
             and (SCALE >= ALL_CASES or function not in seen)
         ):
             kept.append(item)
             seen.add(function)
+    # A long file that comes last would have one process wait for the other.
+    kept.sort(key=lambda item: item.path.name not in BEGIN)
     stays = set(map(id, kept))
     left_out = [item for item in items if id(item) not in stays]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = kept
+    items[:] = kept

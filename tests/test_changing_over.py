@@ -13,11 +13,13 @@ import aptmc
 from aptmc.backends import InProcess, VirtualTime
 from aptmc.clock import ManualClock
 from aptmc.session import standing_by
+from aptmc.session.build import goes_ahead
 from aptmc.session.compilation import Aside, Compilation
 from aptmc.session.control import Control
 from aptmc.targets import interpreted
 from tests.support import targets
 from tests.support.sessions import all_draws, make_session, same
+from tests.support.settings import given
 from tests.support.stores import rows
 
 NEVER = 10**9
@@ -169,7 +171,7 @@ def test_one_looks_for_compiled_functions_ten_times_a_second_at_most(monkeypatch
             return len(asked) == 3
 
     monkeypatch.setenv("APTMC_COMPILE", "aside")
-    monkeypatch.setattr("aptmc.session.compilation.compiling", lambda functions: Process())
+    monkeypatch.setattr("aptmc.session.compilation.compiling", lambda functions, **_: Process())
     monkeypatch.setattr("aptmc.session.compilation._is_there", lambda function: False)
     monkeypatch.setattr("aptmc.compiled.AtFirstUse.load", lambda _: len(asked) == 3)
     compilation = Aside([standing_by.stand_by_to_answer], clock=clock)
@@ -187,7 +189,7 @@ def test_if_compiling_fails_one_does_not_look_again(monkeypatch):
     loads, started = [], []
     monkeypatch.setenv("APTMC_COMPILE", "aside")
     monkeypatch.setattr(
-        "aptmc.session.compilation.compiling", lambda names: started.append(names) or Failed()
+        "aptmc.session.compilation.compiling", lambda names, **_: started.append(names) or Failed()
     )
     monkeypatch.setattr("aptmc.session.compilation._is_there", lambda function: False)
     monkeypatch.setattr("aptmc.compiled.AtFirstUse.load", lambda _: bool(loads.append(1)))
@@ -199,10 +201,51 @@ def test_if_compiling_fails_one_does_not_look_again(monkeypatch):
 
 def test_a_setting_of_never_starts_nothing(monkeypatch):
     monkeypatch.setenv("APTMC_COMPILE", "never")
-    monkeypatch.setattr("aptmc.session.compilation.compiling", lambda _: pytest.fail("started"))
+    monkeypatch.setattr(
+        "aptmc.session.compilation.compiling", lambda *_, **__: pytest.fail("started")
+    )
     monkeypatch.setattr("aptmc.compiled.AtFirstUse.load", lambda _: False)
     compilation = Aside([standing_by.stand_by_to_answer], clock=ManualClock(step=1.0))
     assert not any(compilation.is_done() for _ in range(5))
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_compiled_moves_wait_for_no_process_that_has_failed(monkeypatch, ends):
+    """They are too quick for plain Python to keep up with for long."""
+
+    class Failed:
+        def has_ended(self):
+            return ends
+
+    made = []
+    monkeypatch.setenv("APTMC_COMPILE", "aside")
+    monkeypatch.setattr("aptmc.session.compilation.compiling", lambda names, **_: Failed())
+    monkeypatch.setattr("aptmc.session.compilation._is_there", lambda function: False)
+    monkeypatch.setattr("aptmc.compiled.AtFirstUse.load", lambda _: False)
+    monkeypatch.setattr("aptmc.compiled.AtFirstUse.make_ready", lambda one: made.append(one))
+    function = standing_by.stand_by_to_answer
+    compilation = Aside([function], clock=ManualClock(step=1.0), urgent=True)
+    answers = [compilation.is_done() for _ in range(5)]
+    assert answers == [False] + 4 * [ends]  # while it is at work, plain Python goes on
+    assert made == ([function] if ends else [])
+
+
+def test_only_compiled_moves_on_processes_go_ahead_and_plain_ones_anywhere(monkeypatch):
+    powers, kernel = aptmc.Ladder.powers(3), aptmc.RandomWalk(1.0)
+    ahead = {
+        (when, problem is TEMPERED, type(on).__name__)
+        for when in ("aside", "first", "never")
+        for problem in (TEMPERED, targets.problem())
+        for on in (aptmc.InProcess(), aptmc.Processes(1), aptmc.VirtualTime(1))
+        if monkeypatch.setenv("APTMC_COMPILE", when)
+        or goes_ahead(given(problem, powers, kernel, aptmc.Anytime(every=1.0), on=on))
+    }
+    kinds = ("InProcess", "Processes", "VirtualTime")
+    assert ahead == {
+        ("aside", False, "Processes"),
+        *(("aside", True, kind) for kind in kinds),
+        *(("never", True, kind) for kind in kinds),
+    }
 
 
 def test_an_interruption_waits_until_an_answer_is_complete():

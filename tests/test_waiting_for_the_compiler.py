@@ -61,6 +61,28 @@ OTHERS = """
 from aptmc.clock import ManualClock
 often = aptmc.Anytime(every=5.0)
 tables = aptmc.Prior(n=stats.poisson(4), r=stats.gamma(2))
+
+class Farther(aptmc.Rule):
+    reach: int = 2
+
+    @staticmethod
+    def choose_pairs(round_number, waiting, rng, pairs, settings):
+        pairs[0, 0], pairs[0, 1] = 0, min(settings.reach, waiting.rung.shape[0] - 1)
+        return 1
+
+class Unsteady(aptmc.Schedule):
+    every: float = 5.0
+
+    @staticmethod
+    def next_deadline(number, time, sweep_share, rng, settings):
+        return time + settings.every * (0.5 + rng.random())
+
+run = aptmc.sample(
+    problem, budget=100, schedule=Unsteady(exchange=Farther(reach=1)), seed=1, progress=False,
+    ladder=aptmc.Ladder.powers(3), kernel=aptmc.RandomWalk(1.0), warmup=0,
+    on=aptmc.VirtualTime(1, lambda theta, rung, rng: 1.0),
+)
+assert run._record.swaps.sum() > 0
 for kernel in ("auto", aptmc.Slice("auto")):
     wholes = aptmc.Tempered(lambda theta: -theta[1], tables)
     run = aptmc.sample(
@@ -117,6 +139,7 @@ ASIDE = """
 import select
 from aptmc.problem.weights import power_log_weight
 from aptmc.session.compiling_process import CompilingProcess, compiling
+from aptmc.session.kept_code import KEPT_ON_DISK
 
 assert not power_log_weight.load()
 process = compiling([power_log_weight])
@@ -127,6 +150,16 @@ assert process.has_ended() and process.has_ended()
 assert power_log_weight.load()
 assert power_log_weight(0.5, 3.0) == 1.5
 
+class Own(aptmc.Rule):
+    @staticmethod
+    def choose_pairs(round_number, waiting, rng, pairs):
+        return 0
+
+own = Own().function(KEPT_ON_DISK)
+assert not own.load() and not own.is_on_disk()
+select.select([compiling([own])._socket], [], [])
+assert own.is_on_disk() and own.load()
+
 failing = CompilingProcess(["aptmc.problem.weights:nothing"])
 select.select([failing._socket], [], [])
 assert failing.has_ended()
@@ -134,7 +167,10 @@ assert failing.has_ended()
 
 
 def test_a_process_of_its_own_fills_the_cache(tmp_path):
-    assert compiled_by(ASIDE, tmp_path) == ["aptmc.problem.weights power_log_weight"]
+    seen = compiled_by(ASIDE, tmp_path)
+    assert seen[0] == "aptmc.problem.weights power_log_weight"
+    assert [name for name in seen if "choose_pairs" in name] == ["__main__ Own.choose_pairs"]
+    assert len(seen) == 3  # and a call of that, with its settings
 
 
 def test_a_process_ends_when_nobody_is_at_the_other_end():

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from inspect import isgeneratorfunction
 from itertools import count
 from secrets import randbits
@@ -28,11 +28,15 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime.nrt import rtsys
 
+from aptmc.garbage import uncollected
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+Recipe = tuple[Callable[..., Any], tuple[Any, ...]]  # a call
 
 # An annotation carries its compiled type along, so that a signature is written once.
 Integers = Annotated[npt.NDArray[np.int64], types.int64[::1]]
@@ -100,7 +104,15 @@ class AtFirstUse(CPUDispatcher):
     numba itself either compiles at once, or for whatever types it is called with. It asks these two
     methods, which are its own affair, when it does not know what to call: the one for a call from
     Python, the other for one from compiled code (`tests/test_compiled.py` would notice a change).
+
+    :ivar model: a function that has the annotations; None: its own source
+    :ivar recipe: how another process makes one that is not found there by its name
+    :ivar refusal: what is raised if it cannot be compiled, made from what numba raises
     """
+
+    model: Callable[..., Any] | None = None
+    recipe: Recipe | None = None
+    refusal: Callable[[Exception], Exception] | None = None
 
     def make_ready(self) -> None:
         """Compile, or load from disk."""
@@ -108,7 +120,11 @@ class AtFirstUse(CPUDispatcher):
             return
         with global_compiler_lock:  # another thread may be at it
             if not self.signatures:
-                self.compile(self._signature())
+                try:
+                    with uncollected():
+                        self.compile(self._signature())
+                except Exception as error:
+                    raise error if self.refusal is None else self.refusal(error) from error
                 self.disable_compile()
 
     def load(self) -> bool:
@@ -118,7 +134,8 @@ class AtFirstUse(CPUDispatcher):
         with global_compiler_lock:
             if not self.signatures:
                 cache: Any = self._cache  # type: ignore[attr-defined]
-                with _unprepared(self.targetctx):
+                is_ours = self.model is None  # what a user's function needs is not known
+                with _unprepared(self.targetctx) if is_ours else nullcontext():
                     found = cache.load_overload(self._signature(), self.targetctx)
                 if found is None:
                     return False
@@ -133,6 +150,8 @@ class AtFirstUse(CPUDispatcher):
         """Whether it could be loaded. That takes less time than to load it."""
         cache: Any = self._cache  # type: ignore[attr-defined]
         machine: Any = self.targetctx
+        if self.model is not None:
+            return hasattr(cache, "holds") and bool(cache.holds(self._signature(), machine))
         key = cache._index_key(self._signature(), machine.codegen())
         return key in cache._cache_file._load_index()
 
@@ -147,7 +166,7 @@ class AtFirstUse(CPUDispatcher):
         return self.targetoptions.get("inline") == "always"
 
     def _signature(self) -> Any:
-        source = self.py_func
+        source = self.model or self.py_func
         return _arguments_of(source) if isgeneratorfunction(source) else signature_of(source)
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
@@ -186,21 +205,26 @@ def _unprepared(machine: Any) -> Iterator[None]:
 
 
 def _at_first_use(function: Function, **options: Any) -> Function:
-    """Release the GIL, cache on disk, and divide by zero as numpy does."""
+    """Release the GIL, and divide by zero as numpy does."""
     options = {"nopython": True, "nogil": True, "error_model": "numpy", **options}
     dispatcher = AtFirstUse(function, targetoptions=options)
-    dispatcher.enable_caching()
     return cast(Function, dispatcher)
+
+
+def _kept(function: Function) -> Function:
+    """Kept on disk by numba, since its source stands in a file."""
+    cast(AtFirstUse, function).enable_caching()
+    return function
 
 
 def compiled(function: Function) -> Function:
     """Compile a function of the library from its annotations, when it is first used."""
-    return _at_first_use(function)
+    return _kept(_at_first_use(function))
 
 
 def inlined(function: Function) -> Function:
     """Like `compiled`, and copied into compiled callers: for functions of a line or two."""
-    return _at_first_use(function, inline="always")
+    return _kept(_at_first_use(function, inline="always"))
 
 
 @inlined
@@ -217,7 +241,7 @@ def standing_by(function: Function) -> Function:
     If that name means something else by then, numba keeps the source instead, with all that it
     calls, and compiles it once more whenever it is loaded.
     """
-    return _at_first_use(function)
+    return _kept(_at_first_use(function))
 
 
 def compiled_like(model: Callable[..., Any], function: Function, kept: Any = None) -> Function:
@@ -228,9 +252,24 @@ def compiled_like(model: Callable[..., Any], function: Function, kept: Any = Non
     dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
     if kept is not None:
         dispatcher._cache = kept
-    dispatcher.compile(signature_of(model))
+    with uncollected():
+        dispatcher.compile(signature_of(model))
     dispatcher.disable_compile()
     return cast(Function, dispatcher)
+
+
+def first_used_like(
+    model: Callable[..., Any],
+    function: Function,
+    kept: Any,
+    recipe: Recipe | None,
+    refusal: Callable[[Exception], Exception],
+) -> AtFirstUse:
+    """The same when it is first used, or in another process by then."""
+    dispatcher: Any = _at_first_use(function)
+    dispatcher._cache = NullCache() if kept is None else kept
+    dispatcher.model, dispatcher.recipe, dispatcher.refusal = model, recipe, refusal
+    return cast(AtFirstUse, dispatcher)
 
 
 # From this number on, numbers of functions are some that no other process gives.

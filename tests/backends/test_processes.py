@@ -107,9 +107,9 @@ def test_a_move_has_the_same_outcome_here_and_in_a_worker():
     """Without exchanges the order of events does not matter: a chain is its own keys."""
     never = aptmc.Anytime(every="1 h")
     here, store_here = make_session(never, 1)
-    run_for(aptmc.InProcess(), here, moves=200)
+    run_for(aptmc.InProcess(), here, moves=400)
     there, store_there = make_session(never, 2)
-    run_for(aptmc.Processes(2, group=1), there, moves=200)
+    run_for(aptmc.Processes(2, group=1), there, moves=400)
     for chain in range(LADDER.rungs):
         first, second = (store.draws(chain, 3).state for store in (store_here, store_there))
         both = min(len(first), len(second))

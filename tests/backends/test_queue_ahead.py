@@ -20,7 +20,11 @@ from tests.support.lossy_time import (
 )
 
 TIMES = pytest.mark.parametrize(
-    "step_time", [TIME_BY_START, TIME_BY_OUTCOME], ids=["start", "outcome"]
+    "step_time",
+    [
+        pytest.param(TIME_BY_START, id="start", marks=pytest.mark.validation),
+        pytest.param(TIME_BY_OUTCOME, id="outcome"),
+    ],
 )
 
 

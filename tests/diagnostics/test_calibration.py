@@ -14,9 +14,11 @@ LEAST, MOST = 0.9, 1.15
 MISSES = 3.3
 # Several chains on the coldest rung, which share ancestors.
 SHARED = ["two modes, 4 chains", "normal, 4 chains", "simulator, 4 chains"]
+# Simulators take as long as all the others: they come in the validation.
+AT_FIRST = SHARED[:2]
 
 
-@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("name", AT_FIRST)
 def test_reported_errors_are_right_and_by_chain_they_are_not(name):
     found = calibration(SETTINGS[name], 120)
     room = MISSES * found.error

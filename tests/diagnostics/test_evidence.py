@@ -256,7 +256,13 @@ def test_the_evidence_of_the_coins_is_the_published_one():
             0.042,
             marks=pytest.mark.validation,
         ),
-        (of_a_mixture, dict.fromkeys("xy", stats.uniform(-10, 20)), -math.log(400.0), 0.041),
+        pytest.param(
+            of_a_mixture,
+            dict.fromkeys("xy", stats.uniform(-10, 20)),
+            -math.log(400.0),
+            0.041,
+            marks=pytest.mark.validation,
+        ),
     ],
 )
 def test_runs_with_default_settings_give_the_known_evidence(function, prior, truth, usual_error):

@@ -13,7 +13,7 @@ def test_nothing_comes_of_it(tmp_path, validation_scale):
     assert soak.soak(tmp_path / "run.zarr", seconds, every=4.0, suspended=2.0, seed=1)
 
 
-@pytest.mark.validation(0.1)
+@pytest.mark.validation(shortest=0.1)
 def test_killed_workers_do_not_bias(validation_scale):
     """At the full length of the experiment, fresh keys are off by many errors."""
     runs = max(int(40 * validation_scale), 3)

@@ -228,7 +228,13 @@ def sampled(example, budget, seed, **options):
     )
 
 
-@pytest.mark.parametrize("example", [change_points, components], ids=["coal", "mixture"])
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(change_points, marks=pytest.mark.validation, id="coal"),
+        pytest.param(components, id="mixture"),
+    ],
+)
 def test_probabilities_of_models_are_those_of_enumeration(example):
     exact = example.exact()
     run = sampled(example, 60_000, seed=1)

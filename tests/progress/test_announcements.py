@@ -64,16 +64,19 @@ def test_what_is_compiled_once_on_a_machine_is_said_to_be_and_does_not_count(
     album: Album, monkeypatch
 ) -> None:
     clock = SetClock()
-    compiler = Compiler(clock)
+    control = Control(clock)
+    compiler = Compiler(clock, control)
     monkeypatch.setattr(announced, "is_in_cache", lambda: False)
     monkeypatch.setattr(announced, "stand_by_to_answer", compiler)
-    control = Control(clock)
     watch = Watch(album, control, 8.0, "s")
     watch.begin()
     with announced.before_the_budget(targets.problem(), None, control):
         clock.time += 5.0  # does not count
     clock.time += 1.0  # counts
+    assert control.elapsed == 1.0
     control.do_once()
+    assert compiler.elapsed == [0.0]
+    assert control.elapsed == 1.0
     assert album.told == [(COMPILING, True)]
     assert "once on this machine (about 20 s)" in COMPILING
     assert clock.now() == 26.0
@@ -92,12 +95,14 @@ def test_what_is_compiled_once_on_a_machine_is_said_to_be_and_does_not_count(
 class Compiler:
     """Takes its time."""
 
-    def __init__(self, clock: SetClock) -> None:
-        self.clock, self.calls = clock, 0
+    def __init__(self, clock: SetClock, control: Control) -> None:
+        self.clock, self.control, self.calls = clock, control, 0
+        self.elapsed: list[float] = []  # of the budget, while it is at work
 
     def make_ready(self) -> None:
         self.calls += 1
         self.clock.time += 20.0
+        self.elapsed.append(self.control.elapsed)
 
 
 def test_a_run_in_this_process_says_what_it_looks_for(album: Album) -> None:

@@ -74,6 +74,7 @@ class Backend(ABC):
     own_deadlines: float | None = None  # the time between them, where no warm-up need find it
     computes_any_kernel: bool = True
     settles_itself: bool = False  # before draws count, in a way of its own
+    compiles_aside: bool = False  # the coordinator, while compiled moves are computed already
     computes_errands_alone: bool = False  # one order after the other, however many processors
 
     @final

@@ -52,6 +52,7 @@ from aptmc.compiled import (
     pointer_to,
 )
 from aptmc.exchange.parameters import as_dataclass, bound, settings_of
+from aptmc.targets import NUMBA, Numba
 
 
 class Waiting(NamedTuple):
@@ -95,14 +96,16 @@ class Rule(ABC):
         """
 
     @final
-    def function(self) -> ChoosePairs:
-        """Its function, compiled, with its parameters."""
+    def function(self, target: Numba = NUMBA) -> ChoosePairs:
+        """Its function, with its parameters, to be compiled when it is first used.
+
+        :param target: knows where machine code of a rule of one's own is kept
+        """
         choose_pairs = type(self).choose_pairs
         if isinstance(choose_pairs, AtFirstUse):  # one of the library's own
             return choose_pairs
         settings = settings_of(self, leave_out=("rounds",))
-        compiled_rule: ChoosePairs = bound(type(self), "choose_pairs", Rule.choose_pairs, settings)
-        return compiled_rule
+        return bound(type(self), "choose_pairs", Rule.choose_pairs, settings, target)
 
 
 ChoosePairs = Annotated[Callable[..., int], pointer_to(Rule.choose_pairs)]

@@ -70,8 +70,8 @@ class DensityProblem(Problem):
             return self
         if self.parametrisation.is_kept:
             raise InputError(
-                f"a reference cannot be learnt for {type(self).__name__} yet, whose states keep what "
-                "users see: leave the prior as the reference"
+                f"a reference cannot be learnt for {type(self).__name__} yet, whose states keep "
+                "what users see: leave the prior as the reference"
             )
         if self._twin is None:  # made once, so that its moves are compiled once
             twin = copy(self)

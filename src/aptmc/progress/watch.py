@@ -152,7 +152,7 @@ class Watch:
 
     def _elapsed(self, usage: Usage) -> float:
         if self._unit == "s":
-            return self._control.clock.now() - self._control.called
+            return self._control.elapsed
         tuner = self._tuner
         before = self._before if tuner is None else sum(part.elapsed for part in tuner.rounds)
         return before + usage.elapsed

@@ -14,12 +14,16 @@ from aptmc.problem import Problem
 from aptmc.progress import Watch, choose_view
 from aptmc.sampling.asking import check_kind
 from aptmc.sampling.phases import Phases
+from aptmc.session.build import functions_of, goes_ahead
+from aptmc.session.compilation import own_functions, waited_for
 from aptmc.session.control import Control
 from aptmc.session.standing_by import is_in_cache, stand_by_to_answer
 from aptmc.session.start_up import Part
+from aptmc.settings import Settings
 from aptmc.targets.when import FIRST, when_to_compile
 
 COMPILING = "compiling the sampler, once on this machine (about 20 s)"
+OWN = "compiling your exchange rule or schedule, once on this machine"
 
 
 @final
@@ -72,6 +76,19 @@ def before_the_budget(problem: object, on: Backend | None, control: Control) -> 
     control.budget_begins()
     if waits and (on is None or on.is_in_real_time) and not is_in_cache():
         control.once = partial(_compile_the_sampler, control)
+
+
+def compile_own(settings: Settings, control: Control) -> None:
+    """Compile rules and schedules of the user's own, unless the run can begin without."""
+    functions = functions_of(settings)
+    own = waited_for(functions) if goes_ahead(settings) else own_functions(functions)
+    waiting = [function for function in own if not function.load()]
+    if waiting:
+        begun = control.clock.now()
+        with control.start_up.without_looking_up(Part.SAMPLER, OWN):
+            for function in waiting:
+                function.make_ready()
+        control.called += control.clock.now() - begun
 
 
 def _compile_the_sampler(control: Control) -> None:

@@ -14,7 +14,7 @@ from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Pools
 from aptmc.problem import Problem
 from aptmc.result.run import Run
-from aptmc.sampling.announced import announced, before_the_budget
+from aptmc.sampling.announced import announced, before_the_budget, compile_own
 from aptmc.sampling.asking import asked_for
 from aptmc.sampling.handle import RunHandle
 from aptmc.sampling.phases import prepare
@@ -94,6 +94,7 @@ def sample(
     with announced(on, budget, progress=progress is None or progress) as call:
         with before_the_budget(problem, on or Processes(), call.control):
             settings, path = asked_for(**asked, shows_progress=True)
+            compile_own(settings, call.control)
         phases = call.watched(prepare(settings, path))
     return phases.run(call.control)
 
@@ -140,6 +141,7 @@ def start(*problem: Problem, **arguments: Any) -> RunHandle:
     with announced(said["on"], said["budget"], progress=bool(said["progress"])) as call:
         with before_the_budget(said["problem"], said["on"] or Processes(), call.control):
             settings, path = asked_for(**said, shows_progress=False)
+            compile_own(settings, call.control)
         phases = call.watched(prepare(settings, path))
     return RunHandle(phases, call.control)
 
@@ -194,5 +196,6 @@ def resume(
         prepared = prepare_to_resume(
             Path(store), problem, budget, on, kernel, schedule, force=force, progress=progress
         )
+        compile_own(prepared.settings, call.control)
         phases = call.watched(prepared)
     return phases.run(call.control)

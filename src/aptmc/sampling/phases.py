@@ -278,7 +278,7 @@ class Phases:
         tuner = self.tuner if self.is_warming_up else None
         return Status(
             written=time_of_day(),
-            elapsed=control.clock.now() - control.called,
+            elapsed=control.elapsed,
             budget=self.budget,
             round=None if tuner is None else tuner.present,
             rounds=0 if tuner is None else tuner.count,

@@ -31,6 +31,7 @@ from aptmc.errors import InputError
 from aptmc.exchange import NeighbouringRungs, Reassignment, Rule
 from aptmc.exchange.parameters import as_dataclass, bound, settings_of
 from aptmc.pools import Layout
+from aptmc.targets import NUMBA, Numba, interpreted
 
 # Measured: docs/tuning.md. Exchanges are cheap, and the more of them the better, up to about this.
 DEADLINES_PER_SWEEP = 16
@@ -189,15 +190,19 @@ class Schedule(ABC):
         )
 
     @final
-    def functions(self) -> tuple[NextDeadline, AfterCompletion]:
-        """The two functions, compiled."""
+    def functions(self, target: Numba = NUMBA) -> tuple[NextDeadline, AfterCompletion]:
+        """The two functions, to be compiled when they are first used.
+
+        :param target: knows where machine code of a schedule of one's own is kept
+        """
         settings, kind = self.settings, type(self)
         if isinstance(settings, Numbers):
             return kind.next_deadline, kind.after_completion
-        next_deadline = bound(kind, "next_deadline", Schedule.next_deadline, settings)
+        next_deadline = bound(kind, "next_deadline", Schedule.next_deadline, settings, target)
         after_completion: AfterCompletion = after_each_sweep
         if kind.after_completion is not Schedule.after_completion:
-            after_completion = bound(kind, "after_completion", Schedule.after_completion, settings)
+            model = Schedule.after_completion
+            after_completion = bound(kind, "after_completion", model, settings, target)
         return next_deadline, after_completion
 
     @final
@@ -214,8 +219,14 @@ class Schedule(ABC):
         if isinstance(settings, Numbers):
             function: Any = source_of(type(self).next_deadline)
         else:
-            function, settings = self.functions()[0], Numbers()
-        first = float(function(0, 0.0, math.inf, rng, settings))
+            function, settings = interpreted(self.functions()[0]), Numbers()
+        try:
+            first = float(function(0, 0.0, math.inf, rng, settings))
+        except Exception as error:
+            raise InputError(
+                f"{type(self).__name__}.next_deadline raised {type(error).__name__}: {error} "
+                "when it was asked for the first deadline, number 0, at time 0"
+            ) from error
         if not first > 0.0:
             raise InputError(
                 f"the first deadline must come after time 0, got {first} from "

@@ -22,13 +22,14 @@ from aptmc.schedule.base import Plan
 from aptmc.session.compilation import Aside, Compilation, WaitedFor
 from aptmc.session.descent import DownTo, Tell, say_nothing
 from aptmc.session.first_states import descent_for, first_states, states_found
+from aptmc.session.kept_code import KEPT_ON_DISK
 from aptmc.session.orders import ComputeAll, target_for
 from aptmc.session.session import Session, empty_states
 from aptmc.session.standing_by import stand_by_to_answer
 from aptmc.settings import Settings
 from aptmc.store import Store
 from aptmc.targets import INTERPRETED, needed_by
-from aptmc.targets.when import FIRST, when_to_compile
+from aptmc.targets.when import ASIDE, FIRST, when_to_compile
 
 MOST_LOOKING = 1024  # chains on a rung that look for a first state of their own
 RECORD_ROWS = 1 << 16
@@ -55,19 +56,14 @@ def build_session(
     schedule = settings.schedule
     layout = settings.layout() if layout is None else layout
     deadlines = Key(settings.seed, 0, start_of_epoch(epoch), DEADLINE)
-    plan, rule = schedule.plan(deadlines.generator()), schedule.rule(ladder.kind)
+    plan = schedule.plan(deadlines.generator())
     if follows is not None:
         plan = plan._replace(follows=follows, settings=plan.settings._replace(follow=follows > 0))
     settling = Settling(settings.settling) if settling is None else settling
     machine = build_machine(plan, ladder, layout, problem.dimension, problem.width, epoch, settling)
     rounds = max(plan.rounds, plan.rounds_within_pool)
     rows = min(RECORD_ROWS, RECORD_NUMBERS // problem.width) + 8 * rounds * layout.rung.size
-    functions = Functions(
-        rule.function(),
-        (schedule.within or rule).function(),
-        *schedule.functions(),
-        problem.log_weight(),
-    )
+    functions = functions_of(settings)
     return Session(
         seed=settings.seed,
         problem=problem,
@@ -80,7 +76,7 @@ def build_session(
         served=layout.served,
         tuning=kernel.numbers(problem, ladder),
         functions=functions,
-        compilation=compilation_for(problem, kernel, functions),
+        compilation=compilation_for(settings, functions),
         find_states=partial(_find_states, problem, ladder, kernel, layout, settings.seed),
         descend=partial(
             descent_for, problem, ladder, kernel, settings.seed, down_to(settings, ladder, layout)
@@ -117,14 +113,38 @@ def down_to(settings: Settings, ladder: Ladder, layout: Layout) -> DownTo:
     return DownTo(levels, settings.problem.start_simulations, settings.on.searchers)
 
 
-def compilation_for(problem: Problem, kernel: Kernel, functions: Functions) -> Compilation:
-    """A compiled problem waits for the compiler in any case; a plain one never does."""
+def functions_of(settings: Settings) -> Functions:
+    """The functions with which a coordinator works. They may have to be compiled yet."""
+    schedule, target = settings.schedule, KEPT_ON_DISK
+    rule = schedule.rule(settings.ladder.kind)
+    return Functions(
+        rule.function(target),
+        (schedule.within or rule).function(target),
+        *schedule.functions(target),
+        settings.problem.log_weight(),
+    )
+
+
+def goes_ahead(settings: Settings) -> bool:
+    """Whether a run begins without a compiled coordinator, if there is none on disk.
+
+    One in plain Python does; and one whose workers need not wait for the process that coordinates.
+    """
+    is_plain = not target_for(settings.problem, settings.kernel).is_compiled
+    when = when_to_compile()
+    return when != FIRST if is_plain else when == ASIDE and settings.on.compiles_aside
+
+
+def compilation_for(settings: Settings, functions: Functions) -> Compilation:
+    """Who waits for the compiler."""
+    problem, kernel = settings.problem, settings.kernel
     needed = (stand_by_to_answer, *functions)
-    if target_for(problem, kernel).is_compiled or when_to_compile() == FIRST:
+    if not goes_ahead(settings):
         return WaitedFor(needed)
     # What plain moves call, and what priors that are put together of parts do.
     later = (*needed_by(kernel.move(problem, INTERPRETED)), draw_prior, log_any_density)
-    return Aside(needed, later)
+    is_compiled = target_for(problem, kernel).is_compiled
+    return Aside(needed, () if is_compiled else later, urgent=is_compiled)
 
 
 def build_machine(

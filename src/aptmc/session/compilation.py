@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from aptmc.clock import Clock, WallClock
 from aptmc.compiled import AtFirstUse
-from aptmc.session.compiling_process import CompilingProcess, compiling
+from aptmc.session.compiling_process import CompilingProcess, compiling, recipes_of
 from aptmc.targets.when import ASIDE, when_to_compile
 
 LOOK_EVERY = 0.1  # seconds
@@ -42,10 +42,12 @@ class WaitedFor(Compilation):
 class Aside(Compilation):
     """Loaded if they are on disk; if not, a process of its own compiles them meanwhile.
 
-    If that fails, or if nothing is to be compiled aside, they are never there.
+    If that fails, or if nothing is to be compiled aside, they are never there, and plain Python
+    goes on; a compiled problem, which is too quick for that, has them compiled then.
 
     :param functions: what is to be loaded
     :param later: what else the process is to compile, for those who come later
+    :param urgent: a compiled problem needs them
     """
 
     def __init__(
@@ -53,9 +55,11 @@ class Aside(Compilation):
         functions: Iterable[Any],
         later: Iterable[Any] = (),
         clock: Clock | None = None,
+        *,
+        urgent: bool = False,
     ) -> None:
         self._functions = library_functions(functions)
-        self._later = library_functions(later)
+        self._later, self._urgent = library_functions(later), urgent
         self._clock = WallClock() if clock is None else clock
         self._look_again = self._clock.now()
         self._process: CompilingProcess | None = None
@@ -74,15 +78,39 @@ class Aside(Compilation):
             self._has_begun = True
             wanted = [one for one in (*self._functions, *self._later) if not _is_there(one)]
             if wanted and when_to_compile() == ASIDE:
-                self._process = compiling(wanted)
+                self._process = compiling(wanted, urgent=self._urgent)
+        if self._urgent and self._process is None and not self._is_done:
+            for function in self._functions:
+                function.make_ready()
+            self._is_done = True
         # Once the process is gone there is nothing to look for.
         self._look_again = now + LOOK_EVERY if self._process is not None else float("inf")
         return self._is_done
 
 
 def library_functions(functions: Iterable[Any]) -> list[AtFirstUse]:
-    """Those that belong to the library: a user's rule was compiled when it was made."""
+    """Those that are compiled when they are first used: the library's, rules and schedules."""
     return [function for function in functions if isinstance(function, AtFirstUse)]
+
+
+def waited_for(functions: Iterable[Any]) -> list[AtFirstUse]:
+    """Of functions that a plain problem needs, those that it must wait for.
+
+    They belong to a rule or a schedule of the user's own that no other process can make again.
+    """
+    return [one for one in own_functions(functions) if not _can_be_sent(one)]
+
+
+def own_functions(functions: Iterable[Any]) -> list[AtFirstUse]:
+    """Those of rules and schedules of the user's own."""
+    return [one for one in library_functions(functions) if one.model is not None]
+
+
+def _can_be_sent(function: AtFirstUse) -> bool:
+    try:
+        return recipes_of([function]) != b""
+    except Exception:
+        return False
 
 
 def _is_there(function: AtFirstUse) -> bool:

@@ -1,8 +1,10 @@
-"""A process of its own that compiles functions of the library into the cache on disk.
+"""A process of its own that compiles functions into the caches on disk.
 
-It has a low priority, belongs to nobody (so that nobody has to wait for it) and holds a lock while
-it compiles, so that each cache has one at a time. When the process that asked for it ends, it ends
-after the function that it is at. What it has compiled by then stays on disk.
+Those of the library are found there by name; a rule or a schedule of the user's own is sent along,
+and made again. The process belongs to nobody, so that nobody has to wait for it, and holds a lock
+while it compiles, so that each cache has one at a time. It has a low priority, unless a compiled
+problem waits for it. When the process that asked for it ends, it ends after the function that it is
+at. What it has compiled by then stays on disk.
 """
 
 from __future__ import annotations
@@ -17,10 +19,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import final
 
+import cloudpickle
 import numba
 from filelock import BaseFileLock, FileLock, Timeout
 
 from aptmc.compiled import AtFirstUse
+from aptmc.session.kept_code import KEPT_ON_DISK
 from aptmc.targets.compile_ahead import compile_ahead, found_by_name, name_of
 
 NICENESS = 10
@@ -30,9 +34,10 @@ PATIENCE = 1.0  # seconds, after which one looks whether it is still wanted
 # Before anything is imported, so that the first half ends at once, and leaves no zombie.
 COMMAND = """
 import os, sys
+sent = sys.stdin.buffer.read()
 if os.fork() == 0:
     from aptmc.session.compiling_process import compile_aside
-    compile_aside(int(sys.argv[1]), sys.argv[2:])
+    compile_aside(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:], sent)
 os._exit(0)
 """
 
@@ -41,15 +46,21 @@ os._exit(0)
 class CompilingProcess:
     """A process that compiles, as seen from the one that asked for it."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = frozenset(names)
+    def __init__(self, names: Sequence[str], sent: bytes = b"", *, urgent: bool = False) -> None:
+        """Start it.
+
+        :param sent: functions that are not found by name, from `recipes_of`
+        :param urgent: it is waited for
+        """
+        self.names, self.sent, self.urgent = frozenset(names), sent, urgent
+        niceness = 0 if urgent else NICENESS
         ours, theirs = socket.socketpair()
         self._socket = ours.detach()  # a number: it is closed when this process ends
         os.set_blocking(self._socket, False)
         with theirs:
             subprocess.run(
-                [sys.executable, "-P", "-c", COMMAND, str(theirs.fileno()), *names],
-                stdin=subprocess.DEVNULL,
+                [sys.executable, "-P", "-c", COMMAND, str(theirs.fileno()), str(niceness), *names],
+                input=sent,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -73,22 +84,31 @@ class CompilingProcess:
         return True
 
 
-def compiling(functions: Iterable[AtFirstUse]) -> CompilingProcess | None:
+def compiling(functions: Iterable[AtFirstUse], *, urgent: bool = False) -> CompilingProcess | None:
     """A process that compiles these functions, or None if this Python cannot start one.
 
     One that was asked for them before will do, even if it has failed: it would fail again.
     """
-    names = list(dict.fromkeys(map(name_of, functions)))
+    functions = list(functions)
+    names = list(dict.fromkeys(name_of(one) for one in functions if one.recipe is None))
+    sent = recipes_of(functions)
     for process in _STARTED:
-        if process.names.issuperset(names):
+        is_asked = process.names.issuperset(names) and sent in (b"", process.sent)
+        if is_asked and (process.urgent or not urgent or process.has_ended()):
             return process
     if not sys.executable or not hasattr(os, "fork"):
         return None
     try:
-        _STARTED.append(CompilingProcess(names))
+        _STARTED.append(CompilingProcess(names, sent, urgent=urgent))
     except OSError:
         return None
     return _STARTED[-1]
+
+
+def recipes_of(functions: Iterable[AtFirstUse]) -> bytes:
+    """How to make functions of the user's own in another process; nothing, if there are none."""
+    recipes = [one.recipe for one in functions if one.recipe is not None]
+    return cloudpickle.dumps(recipes) if recipes else b""
 
 
 _STARTED: list[CompilingProcess] = []
@@ -105,14 +125,20 @@ def _environment() -> dict[str, str]:
 # --- in that process ------------------------------------------------------------------------------
 
 
-def compile_aside(descriptor: int, names: list[str]) -> None:
+def compile_aside(descriptor: int, niceness: int, names: list[str], sent: bytes) -> None:
     """Compile these functions, and say so to whoever is at the other end of a socket."""
     with suppress(OSError):
-        os.nice(NICENESS)
-    functions = list(map(found_by_name, names))
+        os.nice(niceness)
+    functions = [*map(found_by_name, names), *made_again(sent)]
     if all_compiled(functions, still_there(descriptor)):
         with suppress(OSError):
             os.write(descriptor, DONE)
+
+
+def made_again(sent: bytes) -> list[AtFirstUse]:
+    """Functions of the user's own, whose machine code is kept where the other process looks."""
+    recipes = cloudpickle.loads(sent) if sent else []
+    return [make(*arguments, KEPT_ON_DISK) for make, arguments in recipes]
 
 
 def still_there(descriptor: int) -> Callable[[], bool]:

@@ -102,12 +102,13 @@ class Control:
         self.clock = WallClock() if clock is None else clock
         self.called = self.clock.now()  # budgets count from here
         self.start_up = StartUp(self.clock)
-        self.once: Callable[[], None] | None = None  # to be done once on a machine
+        self.once: Callable[[], Any] | None = None  # to be done once on a machine
         self.stopped: StopReason | None = None
         self.wake: Callable[[], None] = lambda: None  # a backend that sleeps sets this
         self._requests: SimpleQueue[tuple[Callable[[RunningProcessors], Any], Future[Any]]] = (
             SimpleQueue()
         )
+        self._counts = True
         self._has_ended = False
         self._lock = threading.Lock()
         self._duties: list[_Duty] = []
@@ -150,9 +151,15 @@ class Control:
         """
         if self.once is not None:
             todo, self.once = self.once, None
-            begun = self.clock.now()
+            begun, self._counts = self.clock.now(), False
             todo()
+            self._counts = True
             self.called += self.clock.now() - begun
+
+    @property
+    def elapsed(self) -> float:
+        """How much of the budget is spent: nothing, while that is done which does not count."""
+        return self.clock.now() - self.called if self._counts else 0.0
 
     @property
     def is_asked(self) -> bool:

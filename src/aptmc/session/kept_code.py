@@ -73,6 +73,10 @@ class KeptCode(_Cache):
         except Exception:  # not there, not whole, or of a module that is not here: compile it
             return None
 
+    def holds(self, signature: Any, target_context: Any) -> bool:
+        """Whether something is there."""
+        return self._file(signature, target_context).exists()
+
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep it, if nothing in it depends on this process."""
         if result.lifted or result.library.has_dynamic_globals:

@@ -2,6 +2,7 @@
 
 from aptmc.targets.interpreted import (
     at_hand,
+    compiled_for_user,
     from_python,
     from_python_once,
     interpreted,
@@ -16,6 +17,7 @@ __all__ = [
     "Numba",
     "Target",
     "at_hand",
+    "compiled_for_user",
     "from_python",
     "from_python_once",
     "interpreted",

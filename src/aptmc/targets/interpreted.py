@@ -16,6 +16,7 @@ from types import CellType, CodeType, FunctionType, SimpleNamespace
 from typing import Any, cast, final
 
 import numpy as np
+from numba import njit
 from numba.core.registry import CPUDispatcher
 
 from aptmc.compiled import AtFirstUse, Function, source_of
@@ -128,7 +129,8 @@ class _Translation:
             # Plain integers for compiled code, too; numpy compares them far more quickly.
             return SimpleNamespace(**{member.name: int(member) for member in found})
         if isinstance(found, AtFirstUse) or (
-            isinstance(found, CPUDispatcher) and _is_ours(found.py_func)
+            isinstance(found, CPUDispatcher)
+            and (_is_ours(found.py_func) or is_compiled_for_user(found))
         ):
             return self.source(found.py_func)
         return found
@@ -170,6 +172,18 @@ class _Translation:
                 one.make_ready()
             elif isinstance(one, FunctionType):
                 self._make_ready(one)
+
+
+def compiled_for_user(function: Function) -> Function:
+    """A plain function of the user's for compiled callers; interpreted ones call it as it is."""
+    dispatcher: Any = njit(function)
+    dispatcher.stands_for_source = True
+    return cast(Function, dispatcher)
+
+
+def is_compiled_for_user(function: Callable[..., Any]) -> bool:
+    """Whether it was plain until it was given to `compiled_for_user`."""
+    return getattr(function, "stands_for_source", False)
 
 
 def _is_ours(function: Callable[..., Any]) -> bool:

@@ -43,6 +43,8 @@ class Processes(WorkforceBackend):
     Processes(4)
     """
 
+    compiles_aside = True
+
     def __init__(
         self,
         workers: int | None = None,

@@ -70,7 +70,9 @@ def serve_run(parent: socket.socket) -> None:
             mover, _ = loaded
             if mover.target.is_compiled:
                 parent.sendall(NEWS.pack(COMPILING, 0, 0))
+                end_with_parent(0)  # once begun, it is done: see `ForkServerLink.end`
             compile_move(mover)
+            end_with_parent(signal.SIGTERM)
         except BaseException:
             text = traceback.format_exc().encode()
             with suppress(OSError):

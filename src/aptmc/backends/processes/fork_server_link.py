@@ -12,6 +12,7 @@ from typing import NamedTuple, final
 from aptmc.backends.processes.ancestor_link import ANCESTORS
 from aptmc.backends.processes.messages import (
     BEGUN,
+    COMPILING,
     EARLY,
     GONE,
     LATE,
@@ -50,7 +51,7 @@ class ForkServerLink:
             needs_scipy = b"scipy.stats" in payload
             self._own = ANCESTORS.fork_server(theirs, keep_warm=keep_warm, needs_scipy=needs_scipy)
         self._handle: int | None = None  # of its process, once it has begun
-        self._is_ready = False
+        self._is_ready = self._compiles = False
         self.ended_well = False  # by itself, and its workers before it
         with suppress(OSError):
             send_message(self.socket, LATE if is_late else EARLY)
@@ -72,11 +73,19 @@ class ForkServerLink:
             with suppress(OSError):  # it has died
                 self._handle = os.pidfd_open(number)
         self._is_ready |= kind == READY
+        self._compiles |= kind == COMPILING
         self.ended_well |= kind == GONE
         return ForkServerNews(kind, number, status, text)
 
     def end(self) -> None:
-        """Hang up, which ends it and its workers, and wait until it is gone."""
+        """Hang up, which ends it and its workers, and wait until it is gone.
+
+        One that is still compiling the problem is left to it: what it keeps on disk is there for
+        the next run, and then it ends.
+        """
+        if self._compiles and not self._is_ready and self._own is None:
+            self._leave()
+            return
         until = WallClock().now() + GRACE
         with suppress(OSError, EOFError):
             self.socket.shutdown(socket.SHUT_WR)
@@ -91,6 +100,12 @@ class ForkServerLink:
                 with suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._handle, signal.SIGKILL)
                 _is_readable(self._handle, until + GRACE)
+            os.close(self._handle)
+            self._handle = None
+
+    def _leave(self) -> None:
+        self.socket.close()
+        if self._handle is not None:
             os.close(self._handle)
             self._handle = None
 

@@ -13,6 +13,7 @@ from numba import njit
 from typing_extensions import override
 
 from aptmc.backends.base import Engine, LoopBackend, LoopEngine
+from aptmc.backends.early_here import compile_here
 from aptmc.backends.virtual.errands import run_errand
 from aptmc.backends.virtual.event_loop import (
     A_HOLD_TIME,
@@ -48,9 +49,11 @@ from aptmc.session.flight import Flight, empty_flight
 from aptmc.session.kept_code import KEPT_ON_DISK
 from aptmc.session.orders import Order, Outcome
 from aptmc.session.session import Session, Usage, failed_exchange
+from aptmc.session.start_up import Part
 from aptmc.session.units import can_queue_ahead
 from aptmc.targets import INTERPRETED, NUMBA, interpreted
 
+COMPILING = "compiling virtual time, once on this machine (about 30 s)"
 SECONDS_BETWEEN_PAUSES = 0.2
 MOST_COMPLETIONS = 1 << 40
 
@@ -143,14 +146,16 @@ class VirtualTime(LoopBackend):
 
     def run(self, session: Session, budget: float, control: Control | None = None) -> Usage:
         """Simulate until the virtual time of the budget."""
-        try:
-            session.begin()
-        except KeyboardInterrupt:
-            return Usage(StopReason.INTERRUPTED, 0.0, np.zeros(self.processors))
         control = control or Control()
         hold: Callable[..., float] = _no_hold if self.hold is None else self.hold
         simulate: Callable[..., int] = run_until
-        if session.mover.target.is_compiled and is_compiled(hold):
+        is_compiled_throughout = session.mover.target.is_compiled and is_compiled(hold)
+        try:
+            _compile(session, control, loop=is_compiled_throughout)
+            session.begin()
+        except KeyboardInterrupt:
+            return Usage(StopReason.INTERRUPTED, 0.0, np.zeros(self.processors))
+        if is_compiled_throughout:
             hold = _with_signature(session.problem.of_coordinates(hold, NUMBA))
         else:
             hold = session.problem.of_coordinates(hold, INTERPRETED)
@@ -251,6 +256,19 @@ class VirtualTime(LoopBackend):
         if time is None or time.ndim != 0 or time < 0.0:
             reason = f"hold returned {value!r}, must be a finite time that is not negative,"
             raise MoveFailed(reason, parameters, rung, key)
+
+
+def _compile(session: Session, control: Control, *, loop: bool) -> None:
+    """Compile what is not on disk, and say so.
+
+    :param loop: this one, too
+    """
+    needed: Any = run_until
+    if loop and not needed.load():
+        with control.start_up.without_looking_up(Part.SAMPLER, COMPILING):
+            needed.make_ready()
+    compile_here(session, control)
+    control.start_up.over()
 
 
 def _plain_loop(session: Session) -> Callable[..., int]:

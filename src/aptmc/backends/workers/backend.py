@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import Any, final
 
@@ -19,7 +20,8 @@ from aptmc.backends.workers.trials import ComputeTimed
 from aptmc.backends.workers.wire import Wire
 from aptmc.backends.workers.worker_loop import WorkerLoop
 from aptmc.backends.workers.workforce import Workforce
-from aptmc.errors import InputError
+from aptmc.errors import InputError, RunFailed
+from aptmc.session.compilation import Aside
 from aptmc.session.control import Control
 from aptmc.session.descent import Errand
 from aptmc.session.session import Session, Usage
@@ -107,10 +109,21 @@ class WorkforceBackend(Backend):
         with control.signals(), closing(workforce):
             control.wake = workforce.wake
             try:
-                control.do_once()
+                self._make_ready(session, workforce, control)
                 yield WorkerEngine(self.units, control, workforce, budget)
             finally:
                 control.wake = lambda: None
+
+    def _make_ready(self, session: Session, workforce: Workforce[Any], control: Control) -> None:
+        """Do what is done once on a machine, which does not count.
+
+        Where the coordinator is compiled aside, that is as long as the problem is compiled.
+        """
+        if control.once is not None and isinstance(session.compilation, Aside):
+            session.compilation.is_done()  # it begins
+            control.once = partial(workforce.await_ready, math.inf, control)
+        with suppress(RunFailed):  # workers that die will do so again, where that is told
+            control.do_once()
 
     @contextmanager
     def computing(self, session: Session) -> Iterator[ByWorkers]:
