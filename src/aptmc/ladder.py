@@ -10,6 +10,7 @@ from typing import Literal, final
 
 import numpy as np
 
+from aptmc.arguments import class_named_clearly, named_clearly
 from aptmc.checks import numbers, whole_number
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
@@ -83,6 +84,7 @@ class Ladder:
         return cls((*levels[:-1], hottest))
 
     @staticmethod
+    @named_clearly
     def auto(
         *,
         coldest: float | None = None,
@@ -133,6 +135,7 @@ class Ladder:
         return f"Ladder.{self.kind}({list(self.levels)}){idle}"
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True, kw_only=True)
 class AutoLadder:

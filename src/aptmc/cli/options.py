@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 
 
@@ -38,3 +39,24 @@ def add_running(parser: ArgumentParser) -> None:
 def add_report(parser: ArgumentParser) -> None:
     """Where a report on what was sampled goes."""
     parser.add_argument("--report", help="write a report there at the end")
+
+
+def check_report(path: str | None) -> None:
+    """Refuse, before a run, a report that could not be written after it."""
+    if path is None:
+        return
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    from aptmc.errors import InputError
+
+    target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        wrong = "is a folder" if target.is_dir() else f"has no folder {target.parent}"
+        raise InputError(f"the report {path} {wrong}: name a file, --report run.html")
+    if find_spec("matplotlib") is None:
+        print(
+            "aptmc: the report will have no figures, which need matplotlib: "
+            "pip install 'aptmc[plots]'",
+            file=sys.stderr,
+        )

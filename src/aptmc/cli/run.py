@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 import aptmc
 from aptmc.cli.command import Command
-from aptmc.cli.options import add_problem, add_report, add_running
+from aptmc.cli.options import add_problem, add_report, add_running, check_report
 
 WORDS = """\
 Samples a problem until the budget is spent, and prints the posterior. Ladder, proposals and
@@ -49,6 +49,7 @@ def run(options: Namespace) -> int:
     from aptmc.cli.named_problem import find_problem
     from aptmc.cli.tell_result import tell_result
 
+    check_report(options.report)
     problem = find_problem(options.problem)
     ladder = "auto" if options.coldest is None else aptmc.Ladder.auto(coldest=options.coldest)
     result = aptmc.sample(

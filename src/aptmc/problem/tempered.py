@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.problem.base import check_function
@@ -19,6 +20,7 @@ from aptmc.problem.weights import power_log_weight
 from aptmc.targets import INTERPRETED, Target, target_of
 
 
+@class_named_clearly
 @final
 class Tempered(DensityProblem):
     """A posterior with a likelihood, tempered as prior * likelihood ** beta.

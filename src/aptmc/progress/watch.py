@@ -151,6 +151,8 @@ class Watch:
         return "" if reached is None else str(reached)
 
     def _elapsed(self, usage: Usage) -> float:
+        if self._control.counted is not None:
+            return self._control.counted()
         if self._unit == "s":
             return self._control.clock.now() - self._control.called
         tuner = self._tuner

@@ -40,7 +40,7 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    from aptmc.result.report_figures import pictures
+    from aptmc.result.report_figures import NO_FIGURES, can_draw, pictures
 
     has_draws = any(series.size for series in run.series(run.settings.problem.labels[0]))
     environment = Environment(
@@ -52,7 +52,7 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
         keep_trailing_newline=True,
     )
     environment.filters["level"] = _level
-    advice = run.advice
+    advice, draws = run.advice, has_draws and can_draw()
     return environment.get_template("report.html").render(
         title=title,
         version=__version__,
@@ -64,7 +64,8 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
         reached=run.reached,
         warnings=[one for one in advice if one.serious],
         hints=[one for one in advice if not one.serious],
-        figures=pictures(run, beside) if has_draws else [],
+        figures=pictures(run, beside) if draws else [],
+        no_figures=NO_FIGURES if has_draws and not draws else "",
         settings=_settings(run),
         rounds=run.warmup_rounds,
         again=_again(run),

@@ -30,9 +30,10 @@ from aptmc.backends.processes.messages import (
 from aptmc.backends.processes.surroundings import end_group
 from aptmc.backends.workers.deaths import Deaths
 from aptmc.backends.workers.settings_rows import KnownRows
-from aptmc.backends.workers.wire import Reply, Wire
+from aptmc.backends.workers.wire import SAY_WHERE, Reply, Wire
 from aptmc.backends.workers.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Worker, Workforce
 from aptmc.clock import WallClock
+from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.problem import Problem
 from aptmc.session.control import Control
@@ -49,6 +50,7 @@ class LocalWorker(Worker):
 
     connection: Connection
     known: KnownRows = field(default_factory=KnownRows)
+    going: Floats | None = None  # where its move was going, if it was to say so
 
 
 @final
@@ -120,10 +122,15 @@ class LocalWorkforce(Workforce[LocalWorker]):
                 if self.workers.get(worker.processor) is not worker:
                     continue  # replaced a moment ago
                 try:
-                    reply = self.wire.read_reply(worker.connection.recv_bytes())
+                    message = worker.connection.recv_bytes()
                 except (EOFError, OSError):
                     self._replace(worker)
                     continue
+                going = self.wire.read_going(message)
+                if going is not None:
+                    worker.going = going
+                    continue
+                reply = self.wire.read_reply(message)
                 if reply is None:
                     # To start a fresh Python takes seconds, which are no part of its first move.
                     worker.is_ready, worker.since = True, self._clock.now()
@@ -260,7 +267,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         else:
             order = worker.orders[0]
             if self._deaths.note_on(order):
-                death = self._deaths.verdict(order, self._how_it_ended(worker))
+                death = self._deaths.verdict(order, self._how_it_ended(worker), worker.going)
                 worker.orders.popleft()
                 self._failed.append((worker, Reply(order.key, None, death, nan, nan)))
         if worker.is_leaving and worker.is_idle:
@@ -273,6 +280,9 @@ class LocalWorkforce(Workforce[LocalWorker]):
         new = self.hire(worker.processor)
         new.is_leaving = worker.is_leaving
         for order in worker.orders:
+            if self._deaths.is_last_chance(order):
+                with suppress(OSError):
+                    new.connection.send_bytes(SAY_WHERE)
             self.order(new, order)
 
     def _forget(self, worker: LocalWorker) -> None:

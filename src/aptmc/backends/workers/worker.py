@@ -9,10 +9,11 @@ from multiprocessing.connection import Connection
 from types import FrameType
 from typing import final
 
-from aptmc.backends.workers.wire import Wire
+from aptmc.backends.workers.wire import SAY_WHERE, Wire
 from aptmc.clock import WallClock
-from aptmc.errors import AptmcError, MoveFailed
+from aptmc.errors import AptmcError, MoveFailed, frames_of_the_user
 from aptmc.session.interruption import is_users
+from aptmc.session.last_words import telling_mover
 from aptmc.session.orders import Mover, Order, Outcome
 
 
@@ -54,8 +55,15 @@ def serve(connection: Connection, mover: Mover, wire: Wire) -> None:
     signal.signal(signal.SIGTERM, dismissal.hear)
     try:
         connection.send_bytes(wire.greeting_bytes())
+        says_where = False
         while True:
-            reply = answer(dismissal.wait_for_order(connection), mover, wire, Dismissed)
+            message = dismissal.wait_for_order(connection)
+            if message == SAY_WHERE:
+                says_where = True
+                continue
+            here = _who_says_where(message, mover, wire, connection) if says_where else mover
+            says_where = False
+            reply = answer(message, here, wire, Dismissed)
             assert reply is not None  # whoever sends to this process alone knows what it knows
             connection.send_bytes(reply)
     except (EOFError, OSError, Dismissed):
@@ -85,6 +93,13 @@ def answer(
     return wire.failure_bytes(order.key, outcome, began, ended)
 
 
+def _who_says_where(message: bytes, mover: Mover, wire: Wire, connection: Connection) -> Mover:
+    order = wire.read_order(message)
+    if order is None:
+        return mover
+    return telling_mover(mover, order, lambda row: connection.send_bytes(wire.going_bytes(row)))
+
+
 def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> Outcome | AptmcError:
     """The outcome, or the failure with a note of where in the user's code it happened."""
     try:
@@ -92,7 +107,7 @@ def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> O
     except AptmcError as failure:
         cause = failure.__cause__
         if cause is not None:
-            lines = "".join(traceback.format_exception(cause))
+            lines = "".join(traceback.format_exception(frames_of_the_user(cause)))
             failure.add_note(f"In the worker process:\n{lines}")
         return failure
     except interruption:
