@@ -39,6 +39,7 @@ def resume(options: Namespace) -> int:
         budget=options.budget,
         on=find_backend(options),
         force=options.force,
+        until=options.until,
         progress=not options.quiet,
     )
     return tell_result(result, options)

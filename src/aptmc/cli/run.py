@@ -16,6 +16,7 @@ examples:
   aptmc run model.py:problem --budget 10min
   aptmc run model.py:problem --budget 2h --workers 8 --store run.zarr --report run.html
   aptmc run package.models:make_problem --budget 30s --quiet --json > posterior.json
+  aptmc run model.py:problem --budget 1h --until "400 effective draws and r-hat < 1.01"
   aptmc run model.py:problem --budget 2h --on dask:tcp://head:8786 --store run.zarr
 
 where model.py has something like
@@ -60,6 +61,7 @@ def run(options: Namespace) -> int:
         store=options.store,
         keep=options.keep,
         seed=options.seed,
+        until=options.until,
         progress=not options.quiet,
     )
     return tell_result(result, options)

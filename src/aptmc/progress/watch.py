@@ -61,6 +61,10 @@ class Watch:
         self._session = replace(session, store=overheard)
         return self._session
 
+    def part_is_over(self, elapsed: float) -> None:
+        """A part of the sampling has ended, in virtual time, and another begins."""
+        self._before += elapsed
+
     def _counted_from(self) -> float:
         """When the session is settled; long ago, if it does not have to be."""
         settled = 0.0 if self._session is None else float(self._session.machine.settles_until[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from aptmc.quota import UNITS
+from aptmc.quota import NO_LIMIT, UNITS
 
 
 def duration_text(seconds: float, unit: str = "s") -> str:
@@ -17,6 +17,8 @@ def duration_text(seconds: float, unit: str = "s") -> str:
         return f"{seconds:,.0f} {unit}"
     if unit != "s":
         return f"{seconds:.4g} units"
+    if seconds >= NO_LIMIT:
+        return "as long as it takes"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -91,6 +91,8 @@ def _tiles(run: Run) -> dict[str, str]:
 def _time_words(run: Run) -> str:
     """What the time of a run is: a warm-up and the start come before it, out of the same budget."""
     unit, budget = run.settings.on.time_unit, run.settings.budget
+    if run.settings.quota is not None:
+        return f"{'s' if unit == 's' else f'{unit}s'} of sampling, of {run.settings.quota} in all"
     units = "s" if unit == "s" else f"{unit}s"
     within = f", of a budget of {_number(budget)}" if run.elapsed <= budget else ""
     return f"{units} of sampling{within}"
@@ -106,10 +108,12 @@ def _settings(run: Run) -> dict[str, str]:
         "schedule": settings.schedule,
         "pools": settings.pools,
         "on": settings.on,
-        "budget": f"{_number(settings.budget)} {settings.on.time_unit}",
+        "budget": str(settings.quota or f"{_number(settings.budget)} {settings.on.time_unit}"),
         "seed": settings.seed,
         "steps per move": ", ".join(map(str, run.steps_per_move.tolist())),
     }
+    if settings.until:
+        said["until"] = settings.until
     kernel = about_kernel(run)
     if kernel is not None:
         said["why this kernel"] = kernel.removeprefix("kernel: ")

@@ -133,7 +133,10 @@ class Phases:
         while True:
             elapsed = 0.0 if usage is None else usage.elapsed
             part = min(self.until.next_look - elapsed, engine.left())
-            usage = with_earlier(engine.run(self.session, part), usage)
+            latest = engine.run(self.session, part)
+            usage = with_earlier(latest, usage)
+            if self.watch is not None:
+                self.watch.part_is_over(latest.elapsed)
             if usage.stopped is not StopReason.BUDGET_SPENT or engine.left() <= LEAST * left:
                 return usage
             if self.until.is_reached(self.so_far(usage), usage.elapsed):
