@@ -1,8 +1,9 @@
 """What it costs in exactness to stop when there is enough: means at the end, against the truth.
 
 A normal posterior whose mean is 0, in virtual time, sampled until it has 200 effective draws; for
-as long without a goal; and, as the control that must fail, until the mean is positive. Scores are errors of means in units of the reported standard error: sound
-ones have mean 0 and a root mean square of 1.
+as long without a goal; and, as the control that must fail, until the mean is positive. Scores are
+errors of means in units of the reported standard error: sound ones have mean 0 and a root mean
+square of 1.
 
     python -m experiments.until [--runs 100]
 """
