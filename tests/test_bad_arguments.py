@@ -22,8 +22,8 @@ from tests.support.mistakes import PRIOR, RUNGS, Counted, compiled_normal, norma
         ("problem", compiled_normal),
         ("problem", PRIOR),
         ("problem", aptmc.Power),
-        ("ladder", [1.0, 0.5, 0.1]),
-        ("ladder", 8),
+        ("ladder", 8.5),
+        ("ladder", True),
         ("ladder", None),
         ("kernel", 0.5),
         ("kernel", "automatic"),
@@ -31,14 +31,14 @@ from tests.support.mistakes import PRIOR, RUNGS, Counted, compiled_normal, norma
         ("kernel", aptmc.RandomWalk),
         ("kernel", None),
         ("schedule", 5),
-        ("schedule", "anytime"),
+        ("schedule", "sometimes"),
         ("schedule", aptmc.Anytime),
         ("schedule", aptmc.Alternating()),
-        ("pools", "shared"),
+        ("pools", "private"),
         ("pools", aptmc.Shared),
         ("pools", 2),
-        ("on", 4),
-        ("on", "processes"),
+        ("on", 0),
+        ("on", "clouds"),
         ("on", aptmc.VirtualTime),
         ("budget", 0),
         ("budget", -1.5),
@@ -132,14 +132,11 @@ def test_a_rung_that_does_not_exist_has_no_draws_to_give(rung: int) -> None:
 def test_what_is_no_function_is_refused(function: Any) -> None:
     with pytest.raises(aptmc.InputError) as refusal:
         aptmc.Power(function, start=0.0)
-    assert f"log_density must be a function of the parameters, got {function!r}" in str(
-        refusal.value
-    )
+    words = "must be a function, called as"
+    assert f"log_density {words} log_density(theta), got {function!r}" in str(refusal.value)
     with pytest.raises(aptmc.InputError) as refusal:
         aptmc.Tempered(function, PRIOR)
-    assert f"log_likelihood must be a function of the parameters, got {function!r}" in str(
-        refusal.value
-    )
+    assert f"log_likelihood {words} log_likelihood(theta), got {function!r}" in str(refusal.value)
 
 
 @pytest.mark.parametrize("prior", [None, stats.norm(0, 1), {"x": stats.norm(0, 1)}, aptmc.Prior])

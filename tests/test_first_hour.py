@@ -132,7 +132,7 @@ def test_a_function_is_no_problem_yet() -> None:
         ),
         (
             abc(simulate=lambda theta, rng: np.ones(3)),
-            r"simulated data have shape \(3,\), observed have \(2,\), at x=",
+            r"simulated data have shape \(3,\), observed have \(2,\), and must be alike, at x=",
         ),
         (abc(simulate=lambda theta, rng: None), "simulate returned None, must be an array of num"),
         (
@@ -285,7 +285,6 @@ def test_folders_are_not_made_by_accident(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("packages", "use", "remedy"),
     [
-        (["matplotlib"], lambda run, path: run.report(path), "pip install 'aptmc[plots]'"),
         (
             ["h5netcdf", "netCDF4"],
             lambda run, path: run.to_netcdf(path),
@@ -308,3 +307,14 @@ def test_a_missing_package_is_named_with_the_line_that_installs_it(
     with pytest.raises(aptmc.InputError) as refusal:
         use(run, tmp_path / "file")
     assert remedy in str(refusal.value)
+
+
+def test_without_matplotlib_a_report_says_why_it_has_no_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = sample(seen.problem())
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    text = run.report(tmp_path / "run.html").read_text(encoding="utf-8")
+    assert "There are no figures, which need matplotlib: pip install" in text
+    assert "<h2>Posterior</h2>" in text
+    assert "<img" not in text

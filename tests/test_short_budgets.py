@@ -54,10 +54,9 @@ def test_it_says_that_its_budget_was_too_short(empty) -> None:
         "<aptmc.Run: 0 draws on rung 0; the budget was spent before the first draws>"
     )
     text = str(empty.summary())
-    assert text.startswith(
-        "warning: the budget was spent before the first draws. Use a longer budget.\n"
-    )
-    assert "*" not in text  # nothing is rough where nothing is
+    # No table of nothing, and no hints at what could be better.
+    assert text == "warning: the budget was spent before the first draws. Use a longer budget."
+    assert "nan" not in empty.summary()._repr_html_()
     assert seen.sample(budget=100.0).stopped is StopReason.BUDGET_SPENT
 
 
@@ -143,6 +142,11 @@ def test_of_what_nobody_can_tell_as_much_again_may_come(seconds: float, budget: 
 
 
 def test_whoever_stopped_it_is_named() -> None:
+    way = (Spent("starting the workers", 1.4), Spent("warming up", 3.3, None))
+    assert str(no_draws(StopReason.INTERRUPTED, way)) == (
+        "warning: interrupted from the keyboard while warming up, 4.7 s after the call, before the "
+        "first draws. Let it go on for longer."
+    )
     advice = no_draws(StopReason.INTERRUPTED, ())
     assert advice.problem == "the coldest rung has no draws: interrupted from the keyboard"
 

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from aptmc.problem import Abc, Power, Prior, Tempered, Variable, given, iid, nested_prior
     from aptmc.rejection_sampling import rejection
     from aptmc.result.run import Run
-    from aptmc.sampling import RunHandle, open, replay, resume, sample, start
+    from aptmc.sampling import Effective, RHat, RunHandle, open, replay, resume, sample, start
     from aptmc.schedule import Anytime, Schedule, Synchronous, Uncorrected
 
 _HOME = {
@@ -109,7 +109,7 @@ _HOME = {
     "problem": ("Abc", "Power", "Prior", "Tempered", "Variable", "given", "iid", "nested_prior"),
     "rejection_sampling": ("rejection",),
     "result": ("Run",),
-    "sampling": ("RunHandle", "open", "replay", "resume", "sample", "start"),
+    "sampling": ("Effective", "RHat", "RunHandle", "open", "replay", "resume", "sample", "start"),
     "schedule": ("Anytime", "Schedule", "Synchronous", "Uncorrected"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
@@ -123,6 +123,7 @@ __all__ = [
     "BetweenPools",
     "Dask",
     "DifferentialEvolution",
+    "Effective",
     "EllipticalSlice",
     "ExchangeFailed",
     "Futures",
@@ -148,6 +149,7 @@ __all__ = [
     "Predictions",
     "Prior",
     "Processes",
+    "RHat",
     "RandomParity",
     "RandomWalk",
     "Ray",
@@ -200,4 +202,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*__all__, *_SUBMODULES])

@@ -10,12 +10,24 @@ if TYPE_CHECKING:
     from aptmc.keys import Key
 
 
+def frames_of_the_user(error: BaseException) -> BaseException:
+    """The same error of a user's function, without the frames of ours that have called it."""
+    place = error.__traceback__
+    while place is not None and place.tb_frame.f_globals.get("__name__", "").startswith("aptmc."):
+        place = place.tb_next
+    return error if place is None else error.with_traceback(place)
+
+
 class AptmcError(Exception):
     """Base of every error that aptmc raises on purpose."""
 
 
 class InputError(AptmcError, ValueError):
     """An argument cannot be used. Raised before any work starts."""
+
+
+class ArgumentError(InputError, TypeError):
+    """A function was called with an argument that it does not have, or without one it needs."""
 
 
 class RunFailed(AptmcError):
@@ -45,7 +57,7 @@ class MoveFailed(RunFailed):
         key: Key | None = None,
     ) -> None:
         where = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
-        message = f"{reason} at {where}"
+        message = f"{reason} at {where or 'parameters that it was to draw itself'}"
         if rung is not None:
             message += f" on rung {rung}"
         if key is not None:
@@ -102,6 +114,7 @@ class StopReason(Enum):
     INTERRUPTED = "interrupted from the keyboard"
     TERMINATED = "ended by a signal to terminate"
     STOPPED = "stopped on request"
+    ENOUGH = "enough was drawn"
     FAILED = "the run failed"
     STILL_RUNNING = "the run goes on"
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
+from aptmc.arguments import class_named_clearly, named_clearly
 from aptmc.checks import numbers, whole_number
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
@@ -92,6 +93,7 @@ class Ladder:
         return cls((*levels[:-1], hottest))
 
     @staticmethod
+    @named_clearly
     def auto(
         *,
         coldest: float | None = None,
@@ -145,6 +147,7 @@ class Ladder:
         return f"Ladder.{self.kind}({list(self.levels)}{reference}){idle}"
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True, kw_only=True)
 class AutoLadder:

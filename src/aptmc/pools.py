@@ -8,6 +8,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Flags, Integers
 from aptmc.errors import InputError
@@ -46,6 +47,7 @@ class Pools(ABC):
         """Place chains on the ladder's rungs, and processors in pools."""
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class Shared(Pools):
@@ -72,6 +74,7 @@ class Shared(Pools):
         return f"Shared(chains_per_rung={self.chains_per_rung}{coldest})"
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class Partitioned(Pools):
@@ -98,6 +101,7 @@ class Partitioned(Pools):
         return _layout(ladder, rung, pool, np.arange(processors))
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class Paired(Pools):

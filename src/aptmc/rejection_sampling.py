@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
 
+from aptmc.arguments import named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, pointer_to
 from aptmc.errors import InputError, MoveFailed
@@ -51,6 +52,7 @@ def attempt_model(rng: Generator, tolerance: float, row: Floats) -> float:
 Attempt = Annotated[Callable[..., float], pointer_to(attempt_model)]
 
 
+@named_clearly
 @left_alone()
 def rejection(
     problem: Abc,

@@ -13,6 +13,7 @@ from aptmc.kernels import Kernel
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Layout, Pools
 from aptmc.problem import Problem
+from aptmc.quota import Quota
 from aptmc.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class Settings:
     progress: bool = False  # show how it goes on
     to_find: ToFind = NOTHING
     chosen: str = ""  # why the kernel is what it is, if that was left to us
+    quota: Quota | None = None  # the budget, if that is no time
+    until: str = ""  # what was to end the run before its budget, in words
 
     def __post_init__(self) -> None:
         # Moves have to be computed otherwise; a problem of which a store is left needs no moves.

@@ -18,6 +18,8 @@ from aptmc.session.session import Session, Usage
 class Engine(ABC):
     """A backend that is ready: it runs the phases of a run, one session after the other."""
 
+    unit: str = ""  # of the budget, if that is no time
+
     @abstractmethod
     def run(self, session: Session, budget: float) -> Usage:
         """Compute moves until this part of the budget is spent."""

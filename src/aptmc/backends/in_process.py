@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.backends.base import Engine, LoopBackend, LoopEngine
 from aptmc.backends.early_here import before_moves_count, find_states_here, search_here
 from aptmc.clock import Clock, WallClock
@@ -17,6 +18,7 @@ from aptmc.session.descent import Errand, carry_out
 from aptmc.session.session import Overhead, Session, Usage
 
 
+@class_named_clearly
 @final
 class InProcess(LoopBackend):
     """Compute moves one after the other in the caller's process.
@@ -95,6 +97,8 @@ class InProcess(LoopBackend):
                 control.serve(FixedProcessors(now - began, np.array([busy])))
                 if control.stopped is not None:
                     stopped = control.stopped
+                    break
+                if session.has_used_its_share:
                     break
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED

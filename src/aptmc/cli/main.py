@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from aptmc.__about__ import __version__
 from aptmc.cli import (
     compiling,
+    completion,
     demo,
     doctor,
     plan,
@@ -37,6 +38,7 @@ COMMANDS = [
         reproduce,
         doctor,
         compiling,
+        completion,
     )
 ]
 

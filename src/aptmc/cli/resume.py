@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 import aptmc
 from aptmc.cli.command import Command
-from aptmc.cli.options import add_problem, add_report, add_running, add_store
+from aptmc.cli.options import add_problem, add_report, add_running, add_store, check_report
 
 WORDS = """\
 Goes on where a stored run stopped or was killed, also with another number of processors. A store
@@ -32,12 +32,14 @@ def resume(options: Namespace) -> int:
     from aptmc.cli.named_problem import find_problem
     from aptmc.cli.tell_result import tell_result
 
+    check_report(options.report)
     result = aptmc.resume(
         options.store,
         find_problem(options.problem),
         budget=options.budget,
         on=find_backend(options),
         force=options.force,
+        until=options.until,
         progress=not options.quiet,
     )
     return tell_result(result, options)

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 import aptmc
 from aptmc.cli.command import Command
-from aptmc.cli.options import add_problem, add_report, add_running
+from aptmc.cli.options import add_problem, add_report, add_running, check_report
 
 WORDS = """\
 Samples a problem until the budget is spent, and prints the posterior. Ladder, proposals and
@@ -16,6 +16,7 @@ examples:
   aptmc run model.py:problem --budget 10min
   aptmc run model.py:problem --budget 2h --workers 8 --store run.zarr --report run.html
   aptmc run package.models:make_problem --budget 30s --quiet --json > posterior.json
+  aptmc run model.py:problem --budget 1h --until "400 effective draws and r-hat < 1.01"
   aptmc run model.py:problem --budget 2h --on dask:tcp://head:8786 --store run.zarr
 
 where model.py has something like
@@ -49,6 +50,7 @@ def run(options: Namespace) -> int:
     from aptmc.cli.named_problem import find_problem
     from aptmc.cli.tell_result import tell_result
 
+    check_report(options.report)
     problem = find_problem(options.problem)
     ladder = "auto" if options.coldest is None else aptmc.Ladder.auto(coldest=options.coldest)
     result = aptmc.sample(
@@ -59,6 +61,7 @@ def run(options: Namespace) -> int:
         store=options.store,
         keep=options.keep,
         seed=options.seed,
+        until=options.until,
         progress=not options.quiet,
     )
     return tell_result(result, options)

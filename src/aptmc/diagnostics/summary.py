@@ -103,7 +103,14 @@ class Summary(Mapping[str, ParameterSummary]):
         columns = [field.name for field in fields(ParameterSummary)]
         return pandas.DataFrame.from_dict(self.to_dict(), orient="index", columns=columns)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no draws to tell anything from."""
+        return all(row.draws == 0 for row in self.rows.values())
+
     def __repr__(self) -> str:
+        if self.is_empty and self.above:  # which says why
+            return "\n".join(self.above)
         names = ["", *self.rows]
         width = max(len(name) for name in names)
         columns = [[name.ljust(width) for name in names]]
@@ -112,6 +119,8 @@ class Summary(Mapping[str, ParameterSummary]):
         return "\n".join([*self.above, *lines, *self._lines_below()])
 
     def _repr_html_(self) -> str:
+        if self.is_empty and self.above:
+            return "".join(f"<p>{escape(words)}</p>" for words in self.above)
         header, *body = self._cells()
         head = "".join(f"<th>{escape(title)}</th>" for title in header)
         lines = [

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, FloatTables, Generator, Integers, compiled
 from aptmc.errors import InputError
@@ -41,6 +42,7 @@ class Archive:
         return f"Archive({self.states.shape[1]} states on {len(self.states)} rungs)"
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class DifferentialEvolution(Kernel):

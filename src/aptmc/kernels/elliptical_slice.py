@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.errors import InputError
@@ -45,6 +46,7 @@ FIRST_DEGREES = 3.0
 MOST_COMPONENTS, USUAL_SHARE_OF_JUMPS = 32, 0.2
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class EllipticalSlice(Kernel):

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.compiled import Floats
 from aptmc.kernels.hamiltonian import Hamiltonian
 from aptmc.kernels.leaping import (
@@ -24,6 +25,7 @@ from aptmc.kernels.parts import Parts
 from aptmc.problem.chain_state import accepts
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True, repr=False)
 class Hmc(Hamiltonian):
@@ -55,6 +57,7 @@ class Hmc(Hamiltonian):
         return trajectory(parts)
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True, repr=False)
 class Mala(Hamiltonian):

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.errors import InputError
@@ -24,6 +25,7 @@ SHARE, SECOND, FIRST = 1, 2, 3
 OF_SECOND, ACCEPTED_OF_SECOND = "second", "second_accepted"
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class Mixture(Kernel):

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.compiled import Floats, FloatTable, Generator, compiled
 from aptmc.kernels.hamiltonian import Hamiltonian
 from aptmc.kernels.leaping import (
@@ -26,6 +27,7 @@ from aptmc.kernels.parts import Parts
 PLACE, MOMENTUM, FORCE = range(3)
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True, repr=False)
 class Nuts(Hamiltonian):

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.errors import InputError
@@ -40,6 +41,7 @@ CAP, PROPOSALS, JUMPS, BOUNDS = 1, 2, 3, 4
 NORMAL, TRUNCATED, FRESH = 0.0, 1.0, 2.0
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class OneHit(Proposing):

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.compiled import Floats
 from aptmc.errors import InputError, MoveFailed
 from aptmc.in_words import in_words
@@ -19,6 +20,7 @@ from aptmc.kernels.proposing import need_density
 from aptmc.problem.base import check_function
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class OwnMove(Kernel):

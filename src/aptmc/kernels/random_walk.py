@@ -9,6 +9,7 @@ from typing import Any, final
 
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
@@ -24,6 +25,7 @@ from aptmc.problem.chain_state import accepts
 SPREAD, FACTOR = 1, 2
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class RandomWalk(Proposing):

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Integers, is_compiled, source_of
 from aptmc.errors import InputError
@@ -28,6 +29,7 @@ SHARE_OF_JUMPS, WIDTHS = 1, 2
 SPREAD = 1.5  # steps are shorter by up to so many powers of ten
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True, eq=False)
 class ReversibleJump(Kernel):

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, inlined
 from aptmc.kernels.parts import Parts
@@ -27,6 +28,7 @@ SHARE_OF_AXES = 0.5
 USUAL_LENGTH = 5.0
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class Slice(Proposing):

@@ -10,6 +10,7 @@ from typing import Any, Literal, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly, named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
@@ -33,6 +34,7 @@ START_SIMULATIONS = 1_000_000
 KEPT_BY_DEFAULT = 50  # numbers of a simulation, at most
 
 
+@class_named_clearly
 @final
 class Abc(Problem):
     """A posterior without a likelihood: parameters whose simulations come close to the data.
@@ -109,6 +111,7 @@ class Abc(Problem):
         return "\n  ".join([f"<aptmc.Abc of {', '.join(self.labels)}>", *self.notes])
 
     @classmethod
+    @named_clearly
     def early(
         cls,
         simulated_distance: Callable[..., Any],
@@ -150,6 +153,7 @@ class Abc(Problem):
         return problem
 
     @classmethod
+    @named_clearly
     def stepwise(
         cls,
         begin: Callable[..., Any],

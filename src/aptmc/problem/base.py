@@ -213,7 +213,9 @@ def check_function(function: object, name: str, arguments: str = "theta") -> Non
     :param arguments: their names, with commas between
     """
     if not callable(function):
-        raise InputError(f"{name} must be a function of the parameters, got {function!r}")
+        raise InputError(
+            f"{name} must be a function, called as {name}({arguments}), got {function!r}"
+        )
     try:
         signature = inspect.signature(getattr(function, "py_func", function))
     except (TypeError, ValueError):  # of some functions in C nobody knows

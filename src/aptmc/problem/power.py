@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import numbers, parameter_name
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
@@ -30,6 +31,7 @@ from aptmc.targets import Target, target_of
 Start = float | Mapping[str, Any] | npt.ArrayLike | Callable[[np.random.Generator], Any]
 
 
+@class_named_clearly
 @final
 class Power(DensityProblem):
     """Any unnormalised density, tempered as density ** beta (section 3.1).

@@ -75,7 +75,8 @@ class PlainSimulator:
         assert self.observed is not None
         if simulated.shape != self.observed.shape:
             raise SimulationFailed(
-                f"simulated data have shape {simulated.shape}, observed have {self.observed.shape},"
+                f"simulated data have shape {simulated.shape}, observed have "
+                f"{self.observed.shape}, and must be alike,"
             )
         kept = state_width(dimension)
         if row.size > kept:

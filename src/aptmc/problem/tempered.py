@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.jax_programs.programs import density_of
@@ -21,6 +22,7 @@ from aptmc.problem.words import function_name
 from aptmc.targets import INTERPRETED, Target, target_of
 
 
+@class_named_clearly
 @final
 class Tempered(DensityProblem):
     """A posterior with a likelihood, tempered as prior * likelihood ** beta.

@@ -61,6 +61,10 @@ class Watch:
         self._session = replace(session, store=overheard)
         return self._session
 
+    def part_is_over(self, elapsed: float) -> None:
+        """A part of the sampling has ended, in virtual time, and another begins."""
+        self._before += elapsed
+
     def _counted_from(self) -> float:
         """When the session is settled; long ago, if it does not have to be."""
         settled = 0.0 if self._session is None else float(self._session.machine.settles_until[0])
@@ -151,6 +155,8 @@ class Watch:
         return "" if reached is None else str(reached)
 
     def _elapsed(self, usage: Usage) -> float:
+        if self._control.counted is not None:
+            return self._control.counted()
         if self._unit == "s":
             return self._control.elapsed
         tuner = self._tuner

@@ -16,6 +16,7 @@ from aptmc.diagnostics import Summary
 from aptmc.errors import StopReason
 from aptmc.pools import Groups
 from aptmc.problem.chain_state import value_column
+from aptmc.result.chosen_kernel import more_steps
 from aptmc.result.divergence_advice import about_divergences, share_astray
 from aptmc.result.no_draws import no_draws
 from aptmc.result.one_advice import Advice
@@ -64,6 +65,9 @@ class VitalSigns(NamedTuple):
     astray: float = 0.0  # the share of trajectories along gradients that diverged
     accepted_each: float = math.inf  # moves of a chain of the coldest rung, of lanes
     draws_globally: str | None = None  # the function that draws from generators it is not given
+    more_steps: str = "more local steps per move"  # how to say so to `sample`
+    is_grouped: bool = True  # whether moves have several local steps
+    kernel_was_left: bool = False  # to aptmc, so that nobody can ask for another of the kind
 
     @property
     def wanted_draws(self) -> float:
@@ -164,7 +168,9 @@ def _about_draws(signs: VitalSigns) -> Iterator[Advice]:
         yield Advice(
             f"the coldest rung hardly moves: {signs.draws} draws hold {signs.distinct} different "
             "states",
-            'Use a longer budget, or smaller proposals there, which kernel="auto" looks for',
+            "Use a longer budget"
+            if signs.kernel_was_left
+            else 'Use a longer budget, or smaller proposals there, which kernel="auto" looks for',
             serious=True,
         )
     else:
@@ -208,7 +214,7 @@ def _about_time(signs: VitalSigns) -> Iterator[Advice]:
             f"processors computed moves for only {_percent(signs.utilisation)} of the time",
             "Use schedule=aptmc.Anytime(), in which none waits for another"
             if signs.has_barriers
-            else "Use more local steps per move (the kernel's steps), or fewer workers",
+            else f"Use {signs.more_steps}, or fewer workers",
             serious=False,
         )
     if signs.started_late > LONG_START:
@@ -222,7 +228,8 @@ def _about_time(signs: VitalSigns) -> Iterator[Advice]:
             f"each chain has made only {signs.sweeps:.1f} moves in all, the first of them to "
             "settle: states may be too rare from which moves take long, and those that are close "
             "to where chains began too frequent",
-            "Use a longer budget, fewer chains, or fewer local steps per move",
+            "Use a longer budget, or fewer chains, pools=aptmc.Shared(1)"
+            + (", or fewer local steps per move, on=aptmc.Processes(group=1)" * signs.is_grouped),
             serious=False,
         )
     if signs.failures > MANY_FAILURES * max(signs.simulations, 1):
@@ -309,6 +316,9 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         astray=share_astray(run),
         accepted_each=_accepted_each(run),
         draws_globally=settings.problem.its_function if run.draws_globally else None,
+        more_steps=more_steps(settings),
+        is_grouped=bool(run.steps_per_move.max() > 1),
+        kernel_was_left=settings.chosen != "",
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aptmc.kernels import EllipticalSlice, Students
+from aptmc.kernels import EllipticalSlice, Kernel, Students
 from aptmc.kernels.hamiltonian import Hamiltonian
 
 if TYPE_CHECKING:
     from aptmc.result.run import Run
+    from aptmc.settings import Settings
 
 
 def about_kernel(run: Run) -> str | None:
@@ -42,3 +43,21 @@ def _cost(run: Run) -> str:
         return ""
     unit = "evaluations and gradients" if isinstance(kernel, Hamiltonian) else "evaluations"
     return f"a step takes {run.statistics['work'][0] / steps:.1f} {unit}"
+
+
+MORE = 10  # times as many steps
+# Those that are asked for by a scale which they learn.
+BY_SCALE = ("OneHit", "RandomWalk", "Slice")
+
+
+def more_steps(settings: Settings) -> str:
+    """What to write for moves of more local steps, whether the kernel was given or not."""
+    kernel = settings.kernel
+    steps = getattr(kernel, "steps", None)
+    name = type(kernel).__name__
+    if not isinstance(steps, int) or not isinstance(kernel, Kernel):
+        return "more work in each move"
+    if not settings.chosen:
+        return f"more local steps per move, {name}(..., steps={MORE * steps})"
+    learns = '"auto", ' if name in BY_SCALE else ""
+    return f"more local steps per move, kernel=aptmc.{name}({learns}steps={MORE * steps})"

@@ -8,6 +8,7 @@ from aptmc.errors import StopReason
 from aptmc.result.one_advice import Advice
 from aptmc.session.start_up import Spent
 
+BY_SOMEBODY = (StopReason.INTERRUPTED, StopReason.TERMINATED, StopReason.STOPPED)
 WORTH_NAMING = 0.05  # of all the time
 # Of a part that nobody can tell how far it is, as much again may be to come. And of what is enough
 # for the way to the first draws, a warm-up and some draws need as much once more.
@@ -19,6 +20,15 @@ USUAL = 5.0  # seconds: in less, nobody can tell how long Python and a compiler 
 def no_draws(stopped: StopReason, start_up: tuple[Spent, ...]) -> Advice:
     """What to say of a run without draws."""
     total = sum(part.seconds for part in start_up)
+    if stopped in BY_SOMEBODY and start_up:
+        # Whoever ended it knows that it was early, and does not ask for a longer budget.
+        last = start_up[-1]
+        counted = last.reached.rpartition(": ")[2]
+        reached = f" ({counted})" if counted and last.share is not None else ""
+        when = f"while {last.what}{reached}, {total:.2g} s after the call"
+        return Advice(
+            f"{stopped} {when}, before the first draws", "Let it go on for longer", serious=True
+        )
     is_last = [*[False] * (len(start_up) - 1), True]
     named = [
         part

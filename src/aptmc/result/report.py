@@ -70,7 +70,7 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
     from markupsafe import Markup
 
     from aptmc.plots.chosen import slowest
-    from aptmc.result.report_figures import pictures
+    from aptmc.result.report_figures import NO_FIGURES, can_draw, pictures
 
     has_draws = any(series.size for series in run.series(run.settings.problem.labels[0]))
     environment = Environment(
@@ -82,7 +82,7 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
         keep_trailing_newline=True,
     )
     environment.filters["level"] = _level
-    advice = run.advice
+    advice, draws = run.advice, has_draws and can_draw()
     # Warnings, settings and advice have their own places. The table escapes the names in it.
     summary = run.summary().without_notes()
     is_long = len(summary) > MOST_ROWS
@@ -99,7 +99,8 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
         reached=run.reached,
         warnings=[one for one in advice if one.serious],
         hints=[one for one in advice if not one.serious],
-        figures=pictures(run, beside) if has_draws else [],
+        figures=pictures(run, beside) if draws else [],
+        no_figures=NO_FIGURES if has_draws and not draws else "",
         settings=_settings(run),
         rounds=run.warmup_rounds,
         again=_again(run),
@@ -127,6 +128,8 @@ def _tiles(run: Run, summary: Summary) -> dict[str, str]:
 def _time_words(run: Run) -> str:
     """What the time of a run is: a warm-up and the start come before it, out of the same budget."""
     unit, budget = run.settings.on.time_unit, run.settings.budget
+    if run.settings.quota is not None:
+        return f"{'s' if unit == 's' else f'{unit}s'} of sampling, of {run.settings.quota} in all"
     units = "s" if unit == "s" else f"{unit}s"
     within = f", of a budget of {_number(budget)}" if run.elapsed <= budget else ""
     return f"{units} of sampling{within}"
@@ -142,10 +145,12 @@ def _settings(run: Run) -> dict[str, str]:
         "schedule": settings.schedule,
         "pools": settings.pools,
         "on": settings.on,
-        "budget": f"{_number(settings.budget)} {settings.on.time_unit}",
+        "budget": str(settings.quota or f"{_number(settings.budget)} {settings.on.time_unit}"),
         "seed": settings.seed,
         "steps per move": ", ".join(map(str, run.steps_per_move.tolist())),
     }
+    if settings.until:
+        said["until"] = settings.until
     kernel = about_kernel(run)
     if kernel is not None:
         said["why this kernel"] = kernel.removeprefix("kernel: ")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 from aptmc import plots
@@ -52,6 +53,17 @@ class Picture(NamedTuple):
     data: str  # of a PNG, in base 64
     narrow: str | None  # another one for phones, if it is not the same
     narrow_caption: str
+
+
+NO_FIGURES = "There are no figures, which need matplotlib: pip install 'aptmc[plots]'"
+
+
+def can_draw() -> bool:
+    """Whether there is anything to draw with."""
+    try:
+        return find_spec("matplotlib") is not None
+    except ValueError:  # somebody has put something else in its place
+        return False
 
 
 def pictures(run: Run, beside: Run | None) -> list[Picture]:

@@ -12,6 +12,7 @@ from aptmc.backends import Backend
 from aptmc.clock import duration
 from aptmc.problem import Problem
 from aptmc.progress import Watch, choose_view
+from aptmc.quota import quota_in
 from aptmc.sampling.asking import check_kind
 from aptmc.sampling.phases import Phases
 from aptmc.session.build import functions_of, goes_ahead
@@ -47,13 +48,16 @@ def announced(on: Backend | None, budget: float | str, *, progress: bool) -> Ite
     :param on: who computes; None: who did before, by the clock
     """
     check_kind("on", on, Backend | None)
-    seconds = duration(budget)
+    quota = quota_in(budget)
+    amount, unit = (duration(budget), "s") if quota is None else (quota.most, quota.unit)
+    if quota is None and on is not None:
+        unit = on.time_unit
     control = Control()
     view = choose_view(progress)
     if view is None:
         yield Call(control, None)
         return
-    watch = Watch(view, control, seconds, "s" if on is None else on.time_unit)
+    watch = Watch(view, control, amount, unit)
     try:
         watch.begin()
         yield Call(control, watch)

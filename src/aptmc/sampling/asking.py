@@ -20,6 +20,9 @@ from aptmc.ladder import LEARNED, AutoLadder, Ladder
 from aptmc.pools import Pools, Shared
 from aptmc.problem import Problem
 from aptmc.processors import processors_available
+from aptmc.quota import EVALUATIONS, MOVES, NO_LIMIT, SIMULATIONS, Quota, quota_in
+from aptmc.sampling.enough import until_from
+from aptmc.sampling.short_forms import kernel_from, ladder_from, pools_from, schedule_from
 from aptmc.schedule import Anytime, Schedule
 from aptmc.settings import SWEEPS_TO_SETTLE, Settings, ToFind
 from aptmc.warmup import first_guess
@@ -29,10 +32,10 @@ from aptmc.warmup.guess import with_deadlines
 def asked_for(
     problem: Problem,
     budget: float | str,
-    ladder: Ladder | AutoLadder | str,
+    ladder: Any,
     kernel: Kernel | str,
-    schedule: Schedule | None,
-    pools: Pools | None,
+    schedule: Schedule | str | None,
+    pools: Pools | str | None,
     on: Backend | None,
     warmup: float | str,
     keep: str,
@@ -42,6 +45,7 @@ def asked_for(
     save_every: float | str,
     progress: bool | None,
     seed: int | None,
+    until: Any,
     *,
     shows_progress: bool,
 ) -> tuple[Settings, Path | None]:
@@ -50,32 +54,33 @@ def asked_for(
     :param shows_progress: if nothing is said about that
     """
     check_kind("problem", problem, Problem)
-    check_kind("pools", pools, Pools | None)
-    check_kind("on", on, Backend | None)
-    wanted = AutoLadder() if isinstance(ladder, str) and ladder == "auto" else ladder
+    placed = pools_from(pools)
     is_automatic = isinstance(kernel, str) and kernel == "auto"
-    moves = problem.default_kernel() if is_automatic else kernel
-    if not isinstance(moves, Kernel):
-        raise wrong_kind("kernel", moves)
-    schedule = Anytime() if schedule is None else schedule
+    moves = problem.default_kernel() if is_automatic else kernel_from(kernel)
+    exchanges = schedule_from(schedule) or Anytime()
+    wanted = ladder_from(ladder, problem)
     if on is not None and on.own_pools is not None:
-        if pools is not None:
-            raise InputError(f"{on!r} places its chains itself: leave out pools={pools!r}")
-        pools = on.own_pools
-    if on is not None and on.own_deadlines is not None and schedule.wants_deadlines:
-        schedule = with_deadlines(schedule, on.own_deadlines, 0.0)
-    check_kind("ladder", wanted, Ladder | AutoLadder)
-    check_kind("schedule", schedule, Schedule)
-    _check_that_they_fit(problem, wanted, moves, schedule)
+        if placed is not None:
+            raise InputError(f"{on!r} places its chains itself: leave out pools={placed!r}")
+        placed = on.own_pools
+    if on is not None and on.own_deadlines is not None and exchanges.wants_deadlines:
+        exchanges = with_deadlines(exchanges, on.own_deadlines, 0.0)
+    _check_that_they_fit(problem, wanted, moves, exchanges)
 
-    seconds = duration(budget)
+    quota, seconds = amount_of(budget, problem)
+    ends = until_from(until)
+    check_quota(ends.quota, problem)
+    if on is not None and on.settles_itself and (quota or ends.quota):
+        raise InputError(
+            f"{on!r} does not count {(quota or ends.quota)}: give a time, or its ticks"
+        )
     to_find = ToFind(
         ladder=wanted if isinstance(wanted, AutoLadder) else None,
         kernel=moves if moves.learns else None,
-        deadlines=schedule if schedule.wants_deadlines else None,
+        deadlines=exchanges if exchanges.wants_deadlines else None,
         reference=isinstance(wanted, Ladder | AutoLadder) and wanted.reference == LEARNED,
-        pools=pools is None,
-        length=_length(warmup, budget),
+        pools=placed is None,
+        length=_length(warmup, budget, quota),
     )
     if to_find.length == 0.0 and to_find.needs_warmup:
         raise InputError(
@@ -87,17 +92,19 @@ def asked_for(
     thin = whole_number("thin", thin)
     seed = new_seed() if seed is None else check_seed(seed)
     if on is None:
-        on = _default_backend(wanted, schedule, pools, to_find)
-    settles = schedule.settles and not on.settles_itself
+        on = _default_backend(wanted, exchanges, placed, to_find)
+    settles = exchanges.settles and not on.settles_itself
     settings = Settings(
         problem=problem,
         ladder=wanted,  # type: ignore[arg-type]  # until it has its first guess
         kernel=moves,
-        schedule=schedule,
-        pools=pools or Shared(),
+        schedule=exchanges,
+        pools=placed or Shared(),
         on=on,
         seed=seed,
         budget=seconds,
+        quota=quota,
+        until=str(ends),
         warmup=0.0 if to_find.needs_warmup else to_find.length or 0.0,
         settling=SWEEPS_TO_SETTLE if settles and to_find.length != 0.0 else 0,
         keep=keep,
@@ -109,6 +116,27 @@ def asked_for(
         chosen=why_chosen(problem) if is_automatic else "",
     )
     return first_guess(settings), None if store is None else Path(store)
+
+
+def amount_of(budget: float | str, problem: Problem) -> tuple[Quota | None, float]:
+    """What may be computed, if the budget says that; and how long it may take."""
+    quota = quota_in(budget)
+    if quota is None:
+        return None, duration(budget)
+    check_quota(quota, problem)
+    return quota, NO_LIMIT
+
+
+def check_quota(quota: Quota | None, problem: Problem) -> None:
+    """Refuse to count what a problem does not have."""
+    if quota is None or quota.unit == MOVES:
+        return
+    wanted = SIMULATIONS if problem.has_simulator else EVALUATIONS
+    if quota.unit != wanted:
+        raise InputError(
+            f"this problem has {wanted} and no {quota.unit}, got {str(quota)!r}: say how many "
+            f'{wanted}, or "{quota.most:.0f} moves"'
+        )
 
 
 def check_kind(name: str, value: object, kind: Any) -> None:
@@ -171,10 +199,15 @@ def _check_reference(problem: Problem, ladder: Ladder | AutoLadder, kernel: Kern
         )
 
 
-def _length(warmup: float | str, budget: float | str) -> float | None:
+def _length(warmup: float | str, budget: float | str, quota: Quota | None) -> float | None:
     """How long a warm-up was asked for, if that was said."""
     if warmup == "auto":
         return None
+    if quota is not None and warmup != 0:
+        raise InputError(
+            f"with a budget of {quota} a warm-up takes a quarter of them, got warmup={warmup!r}: "
+            "leave it out"
+        )
     length = 0.0 if warmup == 0 else duration(warmup, "warmup")
     if length >= duration(budget):
         raise InputError(f"warmup must be shorter than the budget, got {warmup!r} and {budget!r}")

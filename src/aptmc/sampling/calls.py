@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
+from aptmc.arguments import check_arguments, named_clearly
 from aptmc.backends import Backend, Processes
 from aptmc.kernels import Kernel
 from aptmc.ladder import AutoLadder, Ladder
@@ -16,24 +17,27 @@ from aptmc.problem import Problem
 from aptmc.result.run import Run
 from aptmc.sampling.announced import announced, before_the_budget, compile_own
 from aptmc.sampling.asking import asked_for
+from aptmc.sampling.enough import Goal, until_from
 from aptmc.sampling.handle import RunHandle
 from aptmc.sampling.phases import prepare
 from aptmc.sampling.resuming import prepare_to_resume
+from aptmc.sampling.short_forms import backend_from
 from aptmc.schedule import Schedule
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
+@named_clearly
 def sample(
     problem: Problem,
     *,
     budget: float | str,
-    ladder: Ladder | AutoLadder | Literal["auto"] = "auto",
-    kernel: Kernel | Literal["auto"] = "auto",
-    schedule: Schedule | None = None,
-    pools: Pools | None = None,
-    on: Backend | None = None,
+    ladder: Ladder | AutoLadder | Sequence[float] | int | Literal["auto"] = "auto",
+    kernel: Kernel | str = "auto",
+    schedule: Schedule | str | None = None,
+    pools: Pools | str | None = None,
+    on: Backend | int | str | None = None,
     warmup: float | str = "auto",
     keep: Literal["coldest", "all"] = "coldest",
     thin: int = 1,
@@ -42,20 +46,25 @@ def sample(
     save_every: float | str = 5.0,
     progress: bool | None = None,
     seed: int | None = None,
+    until: Goal | str | Sequence[Goal | str] | None = None,
 ) -> Run:
     """Sample a problem until the budget is spent.
 
     :param problem: what to sample: `Tempered`, `Power`, `Abc`
-    :param budget: when to stop: seconds (or units of virtual time), or words such as "10 min"
-    :param ladder: the rungs, coldest first; "auto" or `Ladder.auto(...)`: found in the warm-up
+    :param budget: when to stop: seconds (or units of virtual time), or words such as "10 min"; or a
+        count, "10000 simulations" or "5000 moves"
+    :param ladder: the rungs, coldest first, or a list of their levels; "auto" or
+        `Ladder.auto(...)`: found in the warm-up
     :param kernel: how a chain moves between exchanges; "auto": the problem's own, adapted in the
         warm-up. One that is given stays as it is, unless it wants to learn, as `RandomWalk("auto")`
-        does and one of your own that says how it is `adapted`: a warm-up is held for it
+        does and one of your own that says how it is `adapted`: a warm-up is held for it. A name,
+        "nuts" say, stands for the kernel that learns all it needs to know
     :param schedule: when chains are exchanged: `Anytime` (the default, with deadlines that are
         found in the warm-up), `Synchronous`
     :param pools: which chains share processors: `Shared` (the default), `Partitioned`, `Paired`
     :param on: who computes: `Processes` (the default: one worker for each processor that this
-        process may use), `InProcess`, `VirtualTime`; `Futures`, `Dask`, `Ray` on other machines
+        process may use) or how many of them, `InProcess`, `VirtualTime`; `Futures`, `Dask`, `Ray`
+        on other machines
     :param warmup: the first part of the budget, in which settings are found that were not given;
         its draws are kept apart from the posterior. By default a quarter. If all is given, it is
         the first few moves of each chain, in which the run settles, and at most a quarter;
@@ -70,6 +79,8 @@ def sample(
     :param progress: show how the run goes on: a picture in a terminal or a notebook, a line now and
         then elsewhere. By default `sample` does and `start` does not
     :param seed: the same seed gives the same run; a new one is drawn if none is given
+    :param until: what ends the run before its budget is spent: `Effective(400)`, "r-hat < 1.01",
+        several of them, all of which are to be met, or a count
 
     >>> import numba, scipy.stats, aptmc
     >>> @numba.njit
@@ -91,11 +102,12 @@ def sample(
     True
     """
     asked = locals()
-    with announced(on, budget, progress=progress is None or progress) as call:
-        with before_the_budget(problem, on or Processes(), call.control):
+    backend = asked["on"] = backend_from(on)
+    with announced(backend, budget, progress=progress is None or progress) as call:
+        with before_the_budget(problem, backend or Processes(), call.control):
             settings, path = asked_for(**asked, shows_progress=True)
             compile_own(settings, call.control)
-        phases = call.watched(prepare(settings, path))
+        phases = call.watched(prepare(settings, path, until_from(until)))
     return phases.run(call.control)
 
 
@@ -135,27 +147,31 @@ def start(*problem: Problem, **arguments: Any) -> RunHandle:
     >>> print(run.stopped)
     stopped on request
     """
+    check_arguments("start", signature(sample).parameters, problem, arguments, sample.__doc__ or "")
     asked = signature(sample).bind(*problem, **arguments)
     asked.apply_defaults()
     said = asked.arguments
+    said["on"] = backend_from(said["on"])
     with announced(said["on"], said["budget"], progress=bool(said["progress"])) as call:
         with before_the_budget(said["problem"], said["on"] or Processes(), call.control):
             settings, path = asked_for(**said, shows_progress=False)
             compile_own(settings, call.control)
-        phases = call.watched(prepare(settings, path))
+        phases = call.watched(prepare(settings, path, until_from(said["until"])))
     return RunHandle(phases, call.control)
 
 
+@named_clearly
 def resume(
     store: str | os.PathLike[str],
     problem: Problem,
     *,
     budget: float | str,
-    on: Backend | None = None,
+    on: Backend | int | str | None = None,
     kernel: Kernel | None = None,
     schedule: Schedule | None = None,
     progress: bool = True,
     force: bool = False,
+    until: Goal | str | Sequence[Goal | str] | None = None,
 ) -> Run:
     """Go on with a stored run where it stopped.
 
@@ -171,6 +187,8 @@ def resume(
         from it
     :param progress: show how the run goes on
     :param force: take the problem for the same although something in it has changed
+    :param until: what ends the run before that, as in `sample`; all draws count, a count does not
+        begin before this call
 
     >>> import tempfile, scipy.stats, aptmc
     >>> problem = aptmc.Tempered(
@@ -190,12 +208,14 @@ def resume(
     >>> aptmc.resume(store, problem, budget=50, on=on).elapsed
     150.0
     """
-    with announced(on, budget, progress=progress) as call:
-        with before_the_budget(problem, on, call.control):
+    backend = backend_from(on)
+    with announced(backend, budget, progress=progress) as call:
+        with before_the_budget(problem, backend, call.control):
             pass
         prepared = prepare_to_resume(
-            Path(store), problem, budget, on, kernel, schedule, force=force, progress=progress
-        )
+            Path(store), problem, budget, backend, kernel, schedule, force=force, progress=progress,
+            until=until_from(until),
+        )  # fmt: skip
         compile_own(prepared.settings, call.control)
         phases = call.watched(prepared)
     return phases.run(call.control)

@@ -67,7 +67,7 @@ class RunHandle:
         if self._thread.is_alive():
             raise TimeoutError(f"the run is still under way after {timeout} s more")
         if self._failure is not None:
-            raise self._failure
+            raise self._failure.with_traceback(None)
         assert self._run is not None
         return self._run
 

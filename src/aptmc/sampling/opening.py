@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from aptmc.arguments import named_clearly
 from aptmc.errors import InputError
 from aptmc.problem import Problem
 from aptmc.problem.base import is_problem
@@ -32,6 +33,7 @@ from aptmc.store import Checkpoint, DiskStore
 PathLike = str | os.PathLike[str]
 
 
+@named_clearly
 def open(store: PathLike, problem: Problem | None = None, *, salvage: bool = False) -> Run:
     """Open a stored run to look at, also while another process writes it.
 

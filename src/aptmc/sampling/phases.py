@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,12 @@ import numpy as np
 from aptmc.backends.base import Engine
 from aptmc.clock import time_of_day
 from aptmc.coordinator.state import Settling
-from aptmc.errors import RunFailed, StopReason, StoreFailed
+from aptmc.errors import RunFailed, StopReason, StoreFailed, frames_of_the_user
 from aptmc.global_generators import left_alone
 from aptmc.progress import SHARE_OF_TIME, Watch
 from aptmc.result.run import Run
+from aptmc.sampling.counted import CountedEngine
+from aptmc.sampling.enough import SHORTEST, Until
 from aptmc.sampling.saved_run import (
     contents,
     description,
@@ -27,6 +29,7 @@ from aptmc.sampling.sittings import with_earlier
 from aptmc.sampling.status import EVERY, Status, remove_status, write_status
 from aptmc.session.build import build_session
 from aptmc.session.control import Control, FixedProcessors, RunningProcessors
+from aptmc.session.meter import Meter
 from aptmc.session.session import Session, Usage
 from aptmc.session.snapshot import frozen
 from aptmc.session.start_up import Part, Spent
@@ -35,9 +38,12 @@ from aptmc.store import DiskStore, Draws, MemoryStore, Store
 from aptmc.store.folder import check_new
 from aptmc.warmup import Tuner, WarmUp
 
+SHARE_OF_LOOKS = 0.05  # of the coordinating process, at whether there is enough
+LEAST = 1e-9  # of a budget: what is less is the rest of a sum
+
 
 @left_alone()
-def prepare(settings: Settings, path: Path | None) -> Phases:
+def prepare(settings: Settings, path: Path | None, until: Until) -> Phases:
     """A run that could begin now. A store on disk is made when all else is checked."""
     if path is not None:
         check_new(path)
@@ -49,7 +55,7 @@ def prepare(settings: Settings, path: Path | None) -> Phases:
         store = DiskStore.create(path, description(settings), settings.problem.width)
     if tuner is None:
         session = replace(session, store=store.append)
-    return Phases(settings, session, store, tuner)
+    return Phases(settings, session, store, tuner, until=until)
 
 
 @dataclass
@@ -61,6 +67,7 @@ class Phases:
     :param warmup: what it has found, once the warm-up is over
     :param sitting: the budget from this call on, if there were others before
     :param earlier: what those used
+    :param until: what ends it before its budget is spent
     """
 
     settings: Settings
@@ -71,6 +78,7 @@ class Phases:
     sitting: float | None = None
     earlier: Usage | None = None
     watch: Watch | None = None
+    until: Until = field(default_factory=Until)
 
     @left_alone()
     def run(self, control: Control) -> Run:
@@ -81,8 +89,9 @@ class Phases:
             last_words = stack.enter_context(self._watched(control))
             stack.enter_context(self._saved(control))
             engine = stack.enter_context(self.settings.on.open(self.session, self.budget, control))
+            engine = self.counting(engine, control)
             try:
-                usage = self.warm_up(engine, control) or self.sample(engine)
+                usage = self.warm_up(engine, control) or self.sample(engine, control)
                 self.session.flush()
                 usage = self.judged(usage, control)
                 self.save(usage)
@@ -115,9 +124,54 @@ class Phases:
             stopped = StopReason.BUDGET_SPENT
         return None if stopped is None else self.nothing_yet()._replace(stopped=stopped)
 
-    def sample(self, engine: Engine) -> Usage:
-        """Draws count until the budget is spent."""
-        return engine.run(self.session, engine.left())
+    def sample(self, engine: Engine, control: Control) -> Usage:
+        """Draws count until the budget is spent, or there is enough."""
+        left = engine.left()
+        if not self.until.goals:
+            return engine.run(self.session, left)
+        by_clock = self.settings.on.is_in_real_time
+        self.until.looks_first(left, by_clock=by_clock)
+        if by_clock:
+            self.look_regularly(control)
+            return engine.run(self.session, left)
+        # In virtual time one looks at moments of that time, so that runs are repeatable.
+        usage: Usage | None = None
+        while True:
+            elapsed = 0.0 if usage is None else usage.elapsed
+            part = min(self.until.next_look - elapsed, engine.left())
+            latest = engine.run(self.session, part)
+            usage = with_earlier(latest, usage)
+            if self.watch is not None:
+                self.watch.part_is_over(latest.elapsed)
+            if usage.stopped is not StopReason.BUDGET_SPENT or engine.left() <= LEAST * left:
+                return usage
+            if self.until.is_reached(self.so_far(usage), usage.elapsed):
+                return usage._replace(stopped=StopReason.ENOUGH)
+
+    def look_regularly(self, control: Control) -> None:
+        """In real time one looks while the run goes on, at a small part of the coordinator's."""
+
+        def look(processors: RunningProcessors) -> None:
+            usage = processors.usage()
+            if usage.elapsed >= self.until.next_look and self.until.is_reached(
+                self.so_far(usage), usage.elapsed
+            ):
+                control.stop(StopReason.ENOUGH)
+
+        control.regularly(SHORTEST, look, share=SHARE_OF_LOOKS)
+
+    def counting(self, engine: Engine, control: Control) -> Engine:
+        """The same engine, or one that counts, if there is anything to count."""
+        by_time = self.settings.quota is None
+        quota = self.until.quota if by_time else self.settings.quota
+        if quota is None:
+            return engine
+        meter = Meter(quota)
+        if not by_time:
+            control.counted = lambda: meter.used
+        seconds = self.budget if by_time else None
+        searchers = self.settings.on.searchers
+        return CountedEngine(engine, meter, seconds=seconds, searchers=searchers)
 
     def judged(self, usage: Usage, control: Control) -> Usage:
         """With what came before the first moves, and whether a spent budget was too short."""
@@ -126,7 +180,11 @@ class Phases:
         else:
             spent = control.start_up.spent()
         usage = usage._replace(start_up=spent)
-        if usage.stopped is not StopReason.BUDGET_SPENT or self.has_draws:
+        if self.settings.quota is not None:  # so that one knows how long it was
+            total = with_earlier(usage, self.earlier).elapsed
+            self.settings = self.settings.found(budget=max(total, LEAST))
+        ended = (StopReason.BUDGET_SPENT, StopReason.ENOUGH)
+        if usage.stopped not in ended or self.has_draws:
             return usage
         overhead = usage.overhead
         if overhead.startup == 0.0:  # of a run that was over before a phase could tell
@@ -147,9 +205,12 @@ class Phases:
     def conclude(self, usage: Usage) -> Run:
         """The result, which a failure carries with it."""
         run = self.result(usage)
-        if usage.failure is not None:
-            usage.failure.run = run
-            raise usage.failure
+        failure = usage.failure
+        if failure is not None:
+            failure.run = run
+            if failure.__cause__ is not None:
+                failure.__cause__ = frames_of_the_user(failure.__cause__)
+            raise failure
         return run
 
     # --- between the phases -------------------------------------------------------------------
@@ -168,10 +229,11 @@ class Phases:
         """What a phase has used that has not begun."""
         return Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(self.session.processors))
 
-    def _after_round(self, draws: list[Draws]) -> None:
+    def _after_round(self, draws: list[Draws]) -> bool:
         for mine in draws:
             self.store.append_warmup(mine, chain=0)
         self.save(self.nothing_yet())
+        return self.until.is_warm(draws, self.settings.problem.dimension)
 
     def _adopt(self, warmup: WarmUp) -> None:
         """Make ready to sample with what a warm-up has found; none of its draws is kept here."""
@@ -190,13 +252,16 @@ class Phases:
 
     def result(self, usage: Usage) -> Run:
         """The run as it stands now; it shares its arrays with the session."""
-        session = self.session
+        session, settings = self.session, self.settings
+        total = with_earlier(usage, self.earlier)
+        if settings.quota is not None:
+            settings = settings.found(budget=max(total.elapsed, LEAST))
         return Run(
-            self.settings,
+            settings,
             session.machine,
             session.record,
             self.store,
-            with_earlier(usage, self.earlier),
+            total,
             session.tuning,
             self.warmup,
             session.progress.first_states,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, final
 
+from aptmc.arguments import named_clearly
 from aptmc.backends import Backend, InProcess, Lanes
 from aptmc.backends.workers.backend import WorkforceBackend
 from aptmc.errors import InputError, RunFailed
@@ -17,6 +18,7 @@ from aptmc.result.compare import Comparison
 from aptmc.sampling.opening import PathLike, check_same
 from aptmc.sampling.resuming import build, check_kind_of_backend
 from aptmc.sampling.saved_run import settings_in
+from aptmc.sampling.short_forms import backend_from
 from aptmc.schedule import Schedule
 from aptmc.session.event_replay import replay as replay_events
 from aptmc.store import Checkpoint, DiskStore
@@ -41,12 +43,13 @@ class Replay(NamedTuple):
         return f"not the same: {self.difference}"
 
 
+@named_clearly
 @left_alone()
 def replay(
     store: PathLike,
     problem: Problem,
     *,
-    on: Backend | None = None,
+    on: Backend | int | None = None,
     kernel: Kernel | None = None,
     schedule: Schedule | None = None,
 ) -> Replay:
@@ -81,6 +84,7 @@ def replay(
     >>> print(aptmc.replay(store, problem))
     100 moves computed again: 55 draws, all the same
     """
+    on = backend_from(on)
     if not isinstance(on, WorkforceBackend | InProcess | Lanes | None):
         raise InputError(
             "on must be aptmc.Processes(...) or another backend with workers, or "

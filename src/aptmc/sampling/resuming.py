@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from aptmc.backends import Backend, InProcess, Lanes, Processes, VirtualTime
-from aptmc.clock import duration
 from aptmc.coordinator.state import Settling
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel
 from aptmc.pools import Groups
 from aptmc.problem import Problem
 from aptmc.processors import processors_available
+from aptmc.sampling.asking import amount_of, check_quota
+from aptmc.sampling.enough import Until
 from aptmc.sampling.opening import check_same
 from aptmc.sampling.phases import Phases
 from aptmc.sampling.saved_run import (
@@ -42,9 +43,11 @@ def prepare_to_resume(
     *,
     force: bool,
     progress: bool,
+    until: Until,
 ) -> Phases:
     """A run that goes on where a stored one stands."""
-    seconds = duration(budget)
+    quota, seconds = amount_of(budget, problem)
+    check_quota(until.quota, problem)
     store, checkpoint = DiskStore.reopen(path)
     try:
         check_same(problem, store, force=force)
@@ -73,13 +76,16 @@ def prepare_to_resume(
         raise
     earlier = usage_in(checkpoint)
     return Phases(
-        settings.found(budget=earlier.elapsed + seconds, progress=progress),
+        settings.found(
+            budget=earlier.elapsed + seconds, quota=quota, until=str(until), progress=progress
+        ),
         session,
         store,
         tuner,
         None if tuner is not None else warmup_in(store, checkpoint.notes),
         sitting=seconds,
         earlier=earlier,
+        until=until,
     )
 
 

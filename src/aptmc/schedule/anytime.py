@@ -7,6 +7,7 @@ from typing import final
 
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.clock import duration
 from aptmc.compiled import Generator, compiled
 from aptmc.errors import InputError
@@ -18,6 +19,7 @@ AUTO = "auto"
 FOLLOWING = 0.03
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True, repr=False)
 class Anytime(Schedule):

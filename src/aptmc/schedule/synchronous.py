@@ -7,12 +7,14 @@ from typing import final
 
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import compiled
 from aptmc.exchange import NeighbouringRungs, Rule
 from aptmc.schedule.base import BARRIER, NOTHING, Numbers, Schedule, after_each_sweep, never
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True, repr=False)
 class Synchronous(Schedule):

@@ -7,11 +7,13 @@ from typing import ClassVar, final
 
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.clock import duration
 from aptmc.exchange import NeighbouringRungs, Rule
 from aptmc.schedule.base import Numbers, Schedule, after_each_sweep, every_so_often
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True, repr=False)
 class Uncorrected(Schedule):

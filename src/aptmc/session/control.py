@@ -104,6 +104,7 @@ class Control:
         self.start_up = StartUp(self.clock)
         self.once: Callable[[], Any] | None = None  # to be done once on a machine
         self.stopped: StopReason | None = None
+        self.counted: Callable[[], float] | None = None  # of a budget that is no time: what is used
         self.wake: Callable[[], None] = lambda: None  # a backend that sleeps sets this
         self._requests: SimpleQueue[tuple[Callable[[RunningProcessors], Any], Future[Any]]] = (
             SimpleQueue()

@@ -36,6 +36,7 @@ from aptmc.session.descent import (
     say_nothing,
 )
 from aptmc.session.early_outcomes import EarlyOutcomes
+from aptmc.session.meter import Meter
 from aptmc.session.orders import ComputeAll, Mover, Order, Outcome
 from aptmc.session.standing_by import StandingBy
 from aptmc.session.start_up import Spent
@@ -61,6 +62,12 @@ class Usage(NamedTuple):
     present: Floats | None = None  # of each processor: how long it was there, if not all the time
     overhead: Overhead = Overhead()
     start_up: tuple[Spent, ...] = ()  # what came before the first moves of this sitting
+    charged: float | None = None  # what it took of a budget that is no time
+
+    @property
+    def of_budget(self) -> float:
+        """What it took of the budget: time, unless something else is counted."""
+        return self.elapsed if self.charged is None else self.charged
 
 
 @dataclass
@@ -80,6 +87,7 @@ class Progress:
     descended: dict[str, Any] = field(default_factory=dict)  # what an earlier sitting knew of it
     reached: Reached | None = None  # how far down a likelihood-free run came
     draws_globally: bool = False  # whether moves drew from generators that they were not given
+    meter: Meter | None = None  # counts what a phase may use, if that is no time
 
 
 @dataclass(frozen=True)
@@ -117,6 +125,12 @@ class Session:
         """Whether the user's function draws from numpy's global generator, or another such."""
         here = self.__dict__.get("mover")
         return self.progress.draws_globally or (here is not None and bool(here.seeding.needed))
+
+    @property
+    def has_used_its_share(self) -> bool:
+        """Whether a phase has counted as much as it may."""
+        meter = self.progress.meter
+        return meter is not None and meter.left_in_phase <= 0.0
 
     @cached_property
     def streams(self) -> Streams:

@@ -41,6 +41,8 @@ def newest_checkpoint(path: Path, damage: list[StoreDamaged] | None) -> Checkpoi
 
     :param damage: where to note one that cannot be read; an error otherwise
     """
+    if path.is_file():
+        raise InputError(f"{path} is a file, and a store of aptmc is a folder")
     found: list[Checkpoint] = []
     errors: list[StoreDamaged] = []
     for name in CHECKPOINTS:

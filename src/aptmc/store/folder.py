@@ -14,11 +14,15 @@ from aptmc.store.table import Table
 
 def check_new(path: Path) -> None:
     """Refuse a path where there is something already, or no folder to put it in."""
+    if path.is_file():
+        raise InputError(f"{path} is a file, and a store is a folder: choose another name")
     if path.exists():
         raise InputError(
             f"{path} is there already: go on with it by aptmc.resume({str(path)!r}, problem, "
             "budget=...), or choose another name"
         )
+    if path.parent.is_file():
+        raise InputError(f"{path.parent} is a file: a store cannot be in it")
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} of the store {path} is not there: make it")
 

@@ -27,6 +27,7 @@ JITTER = 0.5
 # spent where draws count. Measured: docs/tuning.md.
 COLDEST = 3
 DEADLINES_AT_FIRST = 20.0  # in the first round
+DEADLINES_OF_COUNTS = 1e-3  # seconds between them, where no time is given
 APPROACHES: Mapping[str, type[Approach]] = {
     "powers": PowersApproach,
     "tolerances": TolerancesApproach,
@@ -77,6 +78,8 @@ def first_spread(settings: Settings) -> Floats:
 
 def first_deadlines(settings: Settings) -> float:
     """The time between deadlines in the first round: they have to begin somewhere."""
+    if settings.quota is not None:  # nobody knows how long that takes
+        return DEADLINES_OF_COUNTS if settings.on.is_in_real_time else 1.0
     first_round = (settings.to_find.length or SHARE * settings.budget) / 2.0**ROUNDS
     return first_round / DEADLINES_AT_FIRST
 

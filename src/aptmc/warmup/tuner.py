@@ -31,7 +31,7 @@ FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 # What a tuner must know to go on after a round, beside what was found.
 REMEMBERED = (
     "remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched",
-    "rounds_after_descent", "round_trips",
+    "rounds_after_descent", "round_trips", "counted_in",
 )  # fmt: skip
 # Of the time that there is, and of a warm-up whose length is given, the most for a descent.
 DESCENT, DESCENT_OF_WARMUP = 0.4, 0.7
@@ -72,6 +72,8 @@ class Tuner:
         self.round_trips = 0  # that states have made in all rounds so far
         self.seconds_per_step = 0.0  # where it ended
         self.reached: Reached | None = None
+        self.counted_in = ""  # the unit of the budget, if that is no time
+        self.pace = 1.0  # seconds in such a unit, as a descent has shown
 
     # --- running ------------------------------------------------------------------------------
 
@@ -79,21 +81,25 @@ class Tuner:
         self,
         engine: Engine,
         first: Session,
-        after_round: Callable[[list[Draws]], None],
+        after_round: Callable[[list[Draws]], bool],
     ) -> WarmUp:
         """All rounds that are left; the session of the first has been built already.
 
-        :param after_round: is given the draws of the coldest rung of each
+        :param after_round: is given the draws of the coldest rung of each, and says whether that is
+            enough
         """
         session: Session | None = first
         stopped = None
+        if engine.unit != self.counted_in:  # of an earlier sitting, in which others were planned
+            self.counted_in, self.plan, self.in_round, self.searched = engine.unit, None, 0.0, 0.0
         if self.problem.needs_search and not self.remembered:
             stopped = self.descend(engine, first)
             session = None
         length, sampling = self.planned(engine.left())
         if self.seconds_per_step > 0.0:  # a descent has just ended
             self.rounds_after_descent = self.fitting_rounds(length)
-            self.found.begin_deadlines(self.sweep, length / max(2.0**self.count - 1.0, 1.0))
+            first_round = length / max(2.0**self.count - 1.0, 1.0)
+            self.found.begin_deadlines(self.pace * self.sweep, self.pace * first_round)
         parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
         if self.found.asked.settling > 0:
             parts *= 1.0 - SETTLING
@@ -117,11 +123,12 @@ class Tuner:
             self.cold_draws += cold_draws
             self.spent += usage.elapsed
             self.epoch += int(usage.elapsed > 0.0)
-            self.in_round += usage.elapsed
+            self.in_round += usage.of_budget
             if self.in_round >= WHOLE * whole or engine.left() > nothing:
                 self.number, self.in_round = self.number + 1, 0.0
-            after_round(cold_draws)
             session = None
+            if after_round(cold_draws):
+                break
         settings = self.settings
         states, starts = self.states(settings), self.starts(settings)
         rounds, draws, epoch = self.rounds, self.cold_draws, self.epoch + 1
@@ -149,13 +156,14 @@ class Tuner:
             raise InputError(descent.out_of_reach(settings.ladder.levels))
         if isinstance(descent.goal, Affordable):
             # All simulations of the prior may lie within what was asked for.
-            coldest = descent.goal.chosen(descent.stages, usage.elapsed)
+            coldest = descent.goal.chosen(descent.stages, usage.of_budget)
             coldest = max(coldest, descent.goal.coldest)
             draws = descent.goal.aimed_at(descent.stages)
         elif coldest > descent.goal.coldest:
             raise InputError(descent.out_of_reach(settings.ladder.levels))
         self.descent, self.descended = None, {}
-        self.searched = usage.elapsed
+        self.searched = usage.of_budget
+        self.pace = usage.elapsed / max(usage.of_budget, LEAST_LEFT)
         wish = self.to_find.ladder
         asked = descent.goal.coldest if wish is None else wish.coldest
         reached = reached_by(descent, coldest, asked=asked, effective_draws=draws)
@@ -216,7 +224,7 @@ class Tuner:
     def recall(self, memory: Mapping[str, Any]) -> None:
         """Go on after the rounds of another tuner."""
         # Before rounds could be cut off, each had an epoch of its own.
-        before = {"number": memory["epoch"], "in_round": 0.0, "searched": 0.0}
+        before = {"number": memory["epoch"], "in_round": 0.0, "searched": 0.0, "counted_in": ""}
         before |= {"rounds_after_descent": ROUNDS_AFTER_DESCENT, "round_trips": 0}
         memory = before | dict(memory)
         for name in REMEMBERED:
@@ -344,7 +352,7 @@ class Tuner:
                 tells = False  # of how a ladder on this reference is to be spaced
             self.remembered = [(level, found.brought(kept)) for level, kept in self.remembered]
         if tells and wanted is not None and min(map(len, rows)) >= FEWEST_DRAWS:
-            drawn = RoundDraws(found.levels, rows, by_rung[0], usage.elapsed, sampling)
+            drawn = RoundDraws(found.levels, rows, by_rung[0], usage.of_budget, sampling)
             found.move_to(found.approach.respaced(wanted, drawn, rates))
             if self.reached is not None:
                 self.reached = self.reached.at(found.levels[0])

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dask_dispatch import DaskDispatch
 from aptmc.backends.cluster.dispatch import Dispatch
@@ -16,6 +17,7 @@ from aptmc.checks import whole_number
 from aptmc.errors import InputError
 
 
+@class_named_clearly
 @final
 class Dask(ClusterBackend):
     """Workers of a Dask cluster: one for each of its workers' threads.

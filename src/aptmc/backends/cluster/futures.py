@@ -9,6 +9,7 @@ from typing import Any, final
 
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dispatch import Dispatch, Done, Interrupted, Lost, Seat
 from aptmc.backends.cluster.executors import end, workers_of
@@ -19,6 +20,7 @@ from aptmc.checks import whole_number
 from aptmc.errors import InputError, RunFailed
 
 
+@class_named_clearly
 @final
 class Futures(ClusterBackend):
     """Workers of an executor: a process pool, loky, MPI ranks (`mpi4py.futures`), threads.

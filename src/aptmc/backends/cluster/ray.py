@@ -7,6 +7,7 @@ from typing import final
 
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.backends.cluster.backend import ClusterBackend
 from aptmc.backends.cluster.dispatch import Dispatch
 from aptmc.backends.cluster.ray_connection import connect, library, processors_of
@@ -17,6 +18,7 @@ from aptmc.checks import whole_number
 from aptmc.errors import InputError
 
 
+@class_named_clearly
 @final
 class Ray(ClusterBackend):
     """Workers of a Ray cluster: one for each of its processors.

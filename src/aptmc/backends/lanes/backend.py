@@ -11,6 +11,7 @@ from typing import Literal, final
 import numpy as np
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.backends.base import Backend, Engine, LoopEngine
 from aptmc.backends.early_here import before_moves_count, search_here
 from aptmc.backends.lanes.descent import Descent
@@ -34,6 +35,7 @@ LANES_IN_WARMUP = 2048
 LANES_HERE, LANES_ON_DEVICE = 256, 65_536
 
 
+@class_named_clearly
 @final
 class Lanes(Backend):
     """Many processors that march in step: the lanes of a GPU, or of this machine's processors.

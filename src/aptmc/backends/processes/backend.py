@@ -6,6 +6,7 @@ from typing import final
 
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.backends.processes.ancestor_link import ANCESTORS
 from aptmc.backends.processes.local_workforce import LocalWorkforce
 from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
@@ -19,6 +20,7 @@ from aptmc.session.units import Units
 FULL_SOCKET = 64 * 1024  # a message of this size may have to wait for its reader
 
 
+@class_named_clearly
 @final
 class Processes(WorkforceBackend):
     """Worker processes on this machine: the default.

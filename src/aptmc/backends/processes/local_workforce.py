@@ -30,9 +30,10 @@ from aptmc.backends.processes.orphans import end_worker
 from aptmc.backends.workers.channel import Channel, Nonsense
 from aptmc.backends.workers.deaths import Deaths
 from aptmc.backends.workers.settings_rows import KnownRows
-from aptmc.backends.workers.wire import Reply, Wire
+from aptmc.backends.workers.wire import SAY_WHERE, Reply, Wire
 from aptmc.backends.workers.workforce import MOST_DEATHS, MOST_IDLE_DEATHS, Worker, Workforce
 from aptmc.clock import WallClock
+from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.problem import Problem
 from aptmc.session.control import Control
@@ -51,6 +52,7 @@ class LocalWorker(Worker):
 
     channel: Channel
     known: KnownRows = field(default_factory=KnownRows)
+    going: Floats | None = None  # where its move was going, if it was to say so
 
 
 @final
@@ -138,11 +140,15 @@ class LocalWorkforce(Workforce[LocalWorker]):
                 if not worker.channel.has_unsent:
                     self._selector.modify(worker.channel, selectors.EVENT_READ, worker)
             messages = worker.channel.receive() if events & selectors.EVENT_READ else []
-            heard = [self.wire.read_reply(message) for message in messages]
         except (EOFError, OSError) as end:
             self._replace(worker, NONSENSE if isinstance(end, Nonsense) else None)
             return []
-        for reply in heard:
+        for message in messages:
+            going = self.wire.read_going(message)
+            if going is not None:
+                worker.going = going
+                continue
+            reply = self.wire.read_reply(message)
             if reply is None:
                 # To start a fresh Python takes seconds, which are no part of its first move.
                 worker.is_ready, worker.since = True, self._clock.now()
@@ -281,7 +287,8 @@ class LocalWorkforce(Workforce[LocalWorker]):
         else:
             order = worker.orders[0]
             if self._deaths.note_on(order):
-                death = self._deaths.verdict(order, misdeed or self._how_it_ended(worker))
+                how = misdeed or self._how_it_ended(worker)
+                death = self._deaths.verdict(order, how, worker.going)
                 worker.orders.popleft()
                 self._failed.append((worker, Reply(order.key, None, death, nan, nan)))
         if worker.is_leaving and worker.is_idle:
@@ -294,6 +301,9 @@ class LocalWorkforce(Workforce[LocalWorker]):
         new = self.hire(worker.processor)
         new.is_leaving = worker.is_leaving
         for order in worker.orders:
+            if self._deaths.is_last_chance(order):
+                with suppress(OSError):
+                    new.channel.send(SAY_WHERE)
             self.order(new, order)
 
     def _forget(self, worker: LocalWorker) -> None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from numba import njit
 from typing_extensions import override
 
+from aptmc.arguments import class_named_clearly
 from aptmc.backends.base import Engine, LoopBackend, LoopEngine
 from aptmc.backends.early_here import compile_here
 from aptmc.backends.virtual.errands import run_errand
@@ -42,6 +43,7 @@ from aptmc.in_words import in_words
 from aptmc.kernels.base import STEPS
 from aptmc.keys import HOLD
 from aptmc.problem.chain_state import WORK
+from aptmc.quota import MOVES
 from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.descent import Errand
@@ -58,6 +60,7 @@ SECONDS_BETWEEN_PAUSES = 0.2
 MOST_COMPLETIONS = 1 << 40
 
 
+@class_named_clearly
 @final
 class VirtualTime(LoopBackend):
     """A simulated machine. Results are exact and repeatable: no clock is read.
@@ -173,9 +176,10 @@ class VirtualTime(LoopBackend):
             while status == PAUSED:
                 before = clock.now()
                 status = simulate(
-                    until, completions, session.machine, flight, session.record, session.log,
-                    session.streams, *session.functions, session.mover.move, session.tuning, hold,
-                    self.hold is None, session.problem.dimension, self.latency, self.cost,
+                    until, _before_the_end(session, completions), session.machine, flight,
+                    session.record, session.log, session.streams, *session.functions,
+                    session.mover.move, session.tuning, hold, self.hold is None,
+                    session.problem.dimension, self.latency, self.cost,
                 )  # fmt: skip
                 session.flush()
                 now = max(float(flight.now[0]), began)
@@ -183,6 +187,8 @@ class VirtualTime(LoopBackend):
                 control.serve(FixedProcessors(now - began, busy))
                 if control.stopped is not None:
                     stopped = control.stopped
+                    break
+                if session.has_used_its_share:
                     break
                 in_time = clock.now() - before < SECONDS_BETWEEN_PAUSES
                 completions = (
@@ -269,6 +275,18 @@ def _compile(session: Session, control: Control, *, loop: bool) -> None:
             needed.make_ready()
     compile_here(session, control)
     control.start_up.over()
+
+
+def _before_the_end(session: Session, completions: int) -> int:
+    """Not more than a phase may yet count, where something is counted."""
+    meter = session.progress.meter
+    if meter is None:
+        return completions
+    made = int(session.machine.completed.sum())
+    each = 1.0 if meter.quota.unit == MOVES else max(meter.used / max(made, 1), 1.0)
+    # Moves count differently: one comes to the end in ever shorter steps.
+    share = 1.0 if meter.quota.unit == MOVES else 0.5
+    return max(min(completions, int(share * meter.left_in_phase / each)), 1)
 
 
 def _plain_loop(session: Session) -> Callable[..., int]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import final
 
+import numpy as np
+
 from aptmc.backends.workers.workforce import MOST_IDLE_DEATHS
+from aptmc.compiled import Floats
 from aptmc.errors import RunFailed, WorkerDied
 from aptmc.keys import Key
 from aptmc.problem import Problem
@@ -31,14 +34,16 @@ class Deaths:
         """Whether the next death on a move is one too many."""
         return self._on[order.key] == self._most - 1
 
-    def verdict(self, order: Order, how: str) -> WorkerDied:
+    def verdict(self, order: Order, how: str, going: Floats | None = None) -> WorkerDied:
         """What is said of a move that is given up.
 
         :param how: the end of its workers, in words
+        :param going: the coordinates to which it was going, where that is known
         """
+        where = order.state if going is None else going
         died = WorkerDied(
             f"the worker process {how} each of {self._most} times that this move was computed,",
-            self._problem.describe(order.state),
+            {} if np.isnan(where[0]) else self._problem.describe(where),
             order.rung,
             order.key,
         )

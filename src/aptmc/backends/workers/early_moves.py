@@ -22,6 +22,7 @@ from aptmc.session.start_up import Part, StoppedEarly
 # this is no bias; but a simulation that hangs must not spend the budget.
 PATIENCE = 20.0
 LEAST_PATIENCE = 0.01  # of the budget
+A_DAY = 86_400.0  # seconds
 # The last orders of a search tell how long a step takes. What a worker computes first does not: a
 # function may compile when it is called.
 TELLING = 64
@@ -178,7 +179,8 @@ class EarlyMoves:
         """How long a move may take."""
         if self._finished < self._count:
             return math.inf
-        return max(PATIENCE * self._seconds / self._finished, LEAST_PATIENCE * self._budget)
+        least = LEAST_PATIENCE * min(self._budget, A_DAY)  # a count knows no time
+        return max(PATIENCE * self._seconds / self._finished, least)
 
     def _next_look(self, patience: float) -> float:
         """When someone's patience ends."""

@@ -19,7 +19,9 @@ from aptmc.kernels.base import STEPS
 from aptmc.keys import Key
 from aptmc.session.orders import Order, Outcome
 
-DONE, FAILED, GREETING = 0, 1, 2
+DONE, FAILED, GREETING, GOING = 0, 1, 2, 3
+# Sent before an order on which a worker is to say where it is going: see `session.last_words`.
+SAY_WHERE = b"where"
 # What comes before the arrays. The order of bytes is said, since machines may differ in it.
 _ORDER = struct.Struct("<5q2d")  # chain, number, purpose, rung, name of a row; level, steps
 _REPLY = struct.Struct("<4q2d")  # kind, chain, number, purpose; began, ended
@@ -92,6 +94,17 @@ class Wire:
     def greeting_bytes(self) -> bytes:
         """Says that one is ready for orders."""
         return _REPLY.pack(GREETING, 0, 0, 0, 0.0, 0.0)
+
+    def going_bytes(self, coordinates: Floats) -> bytes:
+        """Says where a move is going, for `read_going`."""
+        return _REPLY.pack(GOING, 0, 0, 0, 0.0, 0.0) + _bytes(coordinates)
+
+    def read_going(self, message: bytes) -> Floats | None:
+        """Where a move is going, if that is what a worker says."""
+        if _REPLY.unpack_from(message)[0] != GOING:
+            return None
+        rest = message[_REPLY.size :]
+        return _arrays(rest, len(rest) // _NUMBER.itemsize)[0]
 
     def read_reply(self, message: bytes) -> Reply | None:
         """What a worker says; None for a greeting."""

@@ -10,11 +10,12 @@ from types import FrameType
 from typing import final
 
 from aptmc.backends.workers.channel import WorkerChannel
-from aptmc.backends.workers.wire import Wire
+from aptmc.backends.workers.wire import SAY_WHERE, Wire
 from aptmc.clock import WallClock
-from aptmc.errors import AptmcError, MoveFailed
+from aptmc.errors import AptmcError, MoveFailed, frames_of_the_user
 from aptmc.in_words import in_words, story
 from aptmc.session.interruption import is_users
+from aptmc.session.last_words import telling_mover
 from aptmc.session.orders import Mover, Order, Outcome
 
 
@@ -58,8 +59,15 @@ def serve(descriptor: int, mover: Mover, wire: Wire) -> None:
     try:
         with closing(WorkerChannel(descriptor)) as channel:
             channel.send(wire.greeting_bytes())
+            says_where = False
             while True:
-                reply = answer(dismissal.wait_for_order(channel), mover, wire, Dismissed)
+                message = dismissal.wait_for_order(channel)
+                if message == SAY_WHERE:
+                    says_where = True
+                    continue
+                here = _who_says_where(message, mover, wire, channel) if says_where else mover
+                says_where = False
+                reply = answer(message, here, wire, Dismissed)
                 if os.getpid() != process:  # a copy, from which the user's function returned, too
                     os._exit(0)
                 assert reply is not None  # whoever sends to this process alone knows what it knows
@@ -91,6 +99,13 @@ def answer(
     return wire.failure_bytes(order.key, outcome, began, ended)
 
 
+def _who_says_where(message: bytes, mover: Mover, wire: Wire, channel: WorkerChannel) -> Mover:
+    order = wire.read_order(message)
+    if order is None:
+        return mover
+    return telling_mover(mover, order, lambda row: channel.send(wire.going_bytes(row)))
+
+
 def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> Outcome | AptmcError:
     """The outcome, or the failure with a note of where in the user's code it happened."""
     try:
@@ -98,7 +113,7 @@ def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> O
     except AptmcError as failure:
         cause = failure.__cause__
         if cause is not None:
-            failure.add_note(f"In the worker process:\n{story(cause)}")
+            failure.add_note(f"In the worker process:\n{story(frames_of_the_user(cause))}")
         return failure
     except interruption:
         raise

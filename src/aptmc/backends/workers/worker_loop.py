@@ -218,6 +218,8 @@ class WorkerLoop(RunningProcessors):
                     worker.processor, began + self.offset, ended + self.offset,
                 )  # fmt: skip
                 self.heard.popleft()
+                if session.has_used_its_share:
+                    return
                 if worker.is_leaving:
                     self.let_go(worker)
                 elif len(worker.orders) <= self.ahead:

@@ -68,8 +68,10 @@ class Prior(Reference):
 
     parts: tuple[Part, ...]
 
-    def __init__(self, /, **marginals: Any) -> None:
+    def __init__(self, /, *unnamed: Any, **marginals: Any) -> None:
         """Name the parameters, in the order in which a point lists them."""
+        if unnamed:
+            raise InputError(_without_names(unnamed))
         if not marginals:
             raise InputError(
                 "a prior needs at least one parameter, got none: "
@@ -349,3 +351,15 @@ def _example(parts: tuple[Part, ...]) -> dict[str, Any]:
     draw_by_parts(prior.parts, prior.parametrisation, np.random.default_rng(0), drawn)
     values = prior.parametrisation.arrays(drawn[0])
     return {name: float(value) if value.ndim == 0 else value for name, value in values.items()}
+
+
+def _without_names(given: tuple[Any, ...]) -> str:
+    """What to say of distributions that were given without names."""
+    first = given[0]
+    if isinstance(first, Mapping):
+        remedy = "put two stars before a dictionary, Prior(**marginals)"
+    elif isinstance(first, list | tuple):
+        remedy = "name each, as in Prior(rate=stats.gamma(2), shift=stats.norm(0, 1))"
+    else:
+        remedy = "name it, as in Prior(rate=stats.uniform(0, 3))"
+    return f"the parameters of a prior have names, got {first!r} without one: {remedy}"
