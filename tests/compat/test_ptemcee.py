@@ -305,3 +305,19 @@ def test_emcee_had_another_order_of_arguments() -> None:
     )
     theirs.reset()
     assert theirs.chain is None
+
+
+def test_autocorrelation_times_are_those_of_the_series() -> None:
+    rng, rho = np.random.default_rng(5), 0.8
+    series = np.zeros((20_000, 2))
+    noise = rng.normal(size=series.shape)
+    for step in range(1, len(series)):
+        series[step, 0] = rho * series[step - 1, 0] + noise[step, 0]
+    series[:, 1] = noise[:, 1]
+    slow, white = ptemcee.util.autocorr_integrated_time(series, window=200)
+    # Their relative errors are about sqrt(2 (2 * 5 + 1) tau / 20,000).
+    assert slow == pytest.approx((1 + rho) / (1 - rho), rel=4 * math.sqrt(22 * 9 / 20_000))
+    assert white == pytest.approx(1.0, rel=4 * math.sqrt(22 / 20_000))
+    assert ptemcee.util.autocorr_function(series[:, 0])[[0, 1]] == pytest.approx(
+        [1.0, rho], abs=0.03
+    )
