@@ -12,7 +12,9 @@ import pytest
 
 import aptmc
 from aptmc.compat import emcee, ptemcee
+from aptmc.compat.ptemcee import first_states as first_states_module
 from aptmc.compat.ptemcee import sampler as sampler_module
+from aptmc.compat.ptemcee.split_density import SplitDensity
 
 NTEMPS, WALKERS, WIDTH = 4, 20, 0.3
 LOG_EVIDENCE = math.log(2.0 * math.sqrt(2.0 * math.pi) * WIDTH / 10.0)
@@ -177,6 +179,18 @@ def with_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(sampler_module, "WORTH_A_MESSAGE", 0.0)
     monkeypatch.setattr("aptmc.compat.ptemcee.walk.LEARNING", (2,))
     return
+
+
+def test_first_positions_are_shared_out_where_they_take_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(first_states_module, "TRIAL", 0.0)
+    monkeypatch.setattr(first_states_module, "ALONE", 0.0)
+    density = SplitDensity(logl, logp, (WIDTH,), (), {}, {"ends": 5.0})
+    points = somewhere()
+    shared, _ = first_states_module.first_states(density, points, 2)
+    alone, _ = first_states_module.first_states(density, points, 1)
+    assert np.array_equal(shared, alone)
 
 
 @pytest.mark.usefixtures("with_workers")
