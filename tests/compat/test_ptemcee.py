@@ -177,7 +177,7 @@ def test_an_adapted_ladder_swaps_evenly() -> None:
 @pytest.fixture
 def with_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(sampler_module, "WORTH_A_MESSAGE", 0.0)
-    monkeypatch.setattr("aptmc.compat.ptemcee.walk.LEARNING", (2,))
+    monkeypatch.setattr("aptmc.compat.ptemcee.walk.LEARNING_BY_WORKERS", (2,))
     return
 
 
