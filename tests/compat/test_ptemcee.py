@@ -12,7 +12,9 @@ import pytest
 
 import aptmc
 from aptmc.compat import emcee, ptemcee
+from aptmc.compat.ptemcee import first_states as first_states_module
 from aptmc.compat.ptemcee import sampler as sampler_module
+from aptmc.compat.ptemcee.split_density import SplitDensity
 
 NTEMPS, WALKERS, WIDTH = 4, 20, 0.3
 LOG_EVIDENCE = math.log(2.0 * math.sqrt(2.0 * math.pi) * WIDTH / 10.0)
@@ -175,8 +177,20 @@ def test_an_adapted_ladder_swaps_evenly() -> None:
 @pytest.fixture
 def with_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(sampler_module, "WORTH_A_MESSAGE", 0.0)
-    monkeypatch.setattr("aptmc.compat.ptemcee.walk.LEARNING", (2,))
+    monkeypatch.setattr("aptmc.compat.ptemcee.walk.LEARNING_BY_WORKERS", (2,))
     return
+
+
+def test_first_positions_are_shared_out_where_they_take_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(first_states_module, "TRIAL", 0.0)
+    monkeypatch.setattr(first_states_module, "ALONE", 0.0)
+    density = SplitDensity(logl, logp, (WIDTH,), (), {}, {"ends": 5.0})
+    points = somewhere()
+    shared, _ = first_states_module.first_states(density, points, 2)
+    alone, _ = first_states_module.first_states(density, points, 1)
+    assert np.array_equal(shared, alone)
 
 
 @pytest.mark.usefixtures("with_workers")
@@ -305,3 +319,19 @@ def test_emcee_had_another_order_of_arguments() -> None:
     )
     theirs.reset()
     assert theirs.chain is None
+
+
+def test_autocorrelation_times_are_those_of_the_series() -> None:
+    rng, rho = np.random.default_rng(5), 0.8
+    series = np.zeros((20_000, 2))
+    noise = rng.normal(size=series.shape)
+    for step in range(1, len(series)):
+        series[step, 0] = rho * series[step - 1, 0] + noise[step, 0]
+    series[:, 1] = noise[:, 1]
+    slow, white = ptemcee.util.autocorr_integrated_time(series, window=200)
+    # Their relative errors are about sqrt(2 (2 * 5 + 1) tau / 20,000).
+    assert slow == pytest.approx((1 + rho) / (1 - rho), rel=4 * math.sqrt(22 * 9 / 20_000))
+    assert white == pytest.approx(1.0, rel=4 * math.sqrt(22 / 20_000))
+    assert ptemcee.util.autocorr_function(series[:, 0])[[0, 1]] == pytest.approx(
+        [1.0, rho], abs=0.03
+    )

@@ -10,12 +10,14 @@ import numpy.typing as npt
 
 from aptmc.clock import WallClock
 from aptmc.compat.ptemcee.split_density import SplitDensity
-from aptmc.compiled import Floats, FloatTable
+from aptmc.compiled import FloatTable
 from aptmc.errors import InputError
 from aptmc.global_generators import left_alone
 from aptmc.problem.chain_state import log_prior_column, state_width, value_column
 
-ALONE = 1.0  # seconds of evaluations that are not worth sharing out
+TRIAL = 1.0  # seconds, after which one knows how long the rest will take
+ALONE = 5.0  # seconds of evaluations that are not worth starting other processes for
+PARTS = 4  # for each of them, so that none waits long for the slowest
 
 
 def checked_positions(p0: Any, shape: tuple[int, int, int]) -> npt.NDArray[np.float64]:
@@ -49,9 +51,12 @@ def first_states(
     begun, done = clock.now(), 0
     found = []
     with left_alone():
-        while done < len(points) and (processors == 1 or clock.now() - begun < ALONE):
+        while done < len(points):
             found.append(density(points[done].copy()))
             done += 1
+            spent = clock.now() - begun
+            if processors > 1 and spent > TRIAL and (len(points) - done) * spent / done > ALONE:
+                break
     seconds = (clock.now() - begun) / done
     if done < len(points):
         found += _shared_out(density, points[done:], processors)
@@ -75,13 +80,14 @@ def _shared_out(density: SplitDensity, points: FloatTable, processors: int) -> l
     from loky import get_reusable_executor
 
     sent = cloudpickle.dumps(density)
+    parts = np.array_split(points, min(PARTS * processors, len(points)))
     executor = get_reusable_executor(max_workers=processors)
-    return list(executor.map(_evaluate, [sent] * len(points), points))
+    return [one for part in executor.map(_evaluate, [sent] * len(parts), parts) for one in part]
 
 
-def _evaluate(sent: bytes, point: Floats) -> tuple[float, float]:
+def _evaluate(sent: bytes, points: FloatTable) -> list[tuple[float, float]]:
     """In another process, which has not seen the functions before."""
     import cloudpickle
 
     density: SplitDensity = cloudpickle.loads(sent)
-    return density(point)
+    return [density(point) for point in points]

@@ -10,6 +10,8 @@ import numpy.typing as npt
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
 
+ENOUGH = 5.0  # autocorrelation times, after which correlations are noise
+
 
 def autocorr_function(x: npt.ArrayLike, axis: int = 0, fast: bool = False) -> npt.NDArray[Any]:
     """The autocorrelation function of time series along an axis, 1 at lag 0.
@@ -29,14 +31,22 @@ def autocorr_function(x: npt.ArrayLike, axis: int = 0, fast: bool = False) -> np
 def autocorr_integrated_time(
     x: npt.ArrayLike, axis: int = 0, window: int = 50, fast: bool = False
 ) -> Any:
-    """Integrated autocorrelation times along an axis, from lags below `window`.
+    """Integrated autocorrelation times along an axis.
+
+    From lags up to five of these times, which is where the rest is noise, and below `window`:
+    ptemcee adds up all below it, and may come to less than nothing where chains mix well.
 
     >>> x = np.random.default_rng(1).normal(size=10_000)
-    >>> bool(abs(autocorr_integrated_time(x) - 1.0) < 0.3)
+    >>> bool(abs(autocorr_integrated_time(x) - 1.0) < 0.1)
     True
     """
     correlations = np.moveaxis(autocorr_function(x, axis, fast), axis, 0)
-    return 1.0 + 2.0 * correlations[1:window].sum(axis=0)
+    times = 2.0 * np.cumsum(correlations[:window], axis=0) - 1.0
+    lags = np.arange(len(times)).reshape(-1, *[1] * (times.ndim - 1))
+    is_enough = lags >= ENOUGH * times
+    is_enough[-1] = True
+    first = np.argmax(is_enough, axis=0)
+    return np.take_along_axis(times, first[np.newaxis], axis=0)[0]
 
 
 def thermodynamic_integration_log_evidence(

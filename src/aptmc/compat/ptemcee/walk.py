@@ -31,6 +31,7 @@ from aptmc.store import MemoryStore
 
 # Steps after which moves are learnt anew from where walkers have been; then they stay as they are.
 LEARNING = (2, 4, 8, 16, 32, 64, 128)
+LEARNING_BY_WORKERS = (8, 32, 128)  # who are started anew each time
 SWAPS_PER_STEP = 2  # deadlines in the time of a step: odd and even neighbours in turn
 SHORTEST_DEADLINES = 0.002  # seconds
 AHEAD = 256  # steps that workers may be ahead of whoever takes them
@@ -67,6 +68,7 @@ class Walk:
         if processors > 1:
             every = max(every * seconds, SHORTEST_DEADLINES)
         self._in_real_time = processors > 1
+        self._learning = LEARNING_BY_WORKERS if processors > 1 else LEARNING
         self._settings = Settings(
             problem=problem,
             ladder=ladder,
@@ -102,7 +104,7 @@ class Walk:
     def advance(self, count: int) -> Iterator[Step]:
         """So many steps, one after the other."""
         while count > 0:
-            until = next((step for step in LEARNING if step > self._made), None)
+            until = next((step for step in self._learning if step > self._made), None)
             part = min(count, AHEAD if until is None else until - self._made)
             steps = self._by_workers(part) if self._in_real_time else self._here(part)
             for step in steps:
@@ -189,7 +191,7 @@ class Walk:
             statistics={name: totals[:, place].copy() for name, place in kernel.places.items()},
         )
         adapted = kernel.adapted(seen)
-        if self._made >= LEARNING[-1]:
+        if self._made >= self._learning[-1]:
             adapted = adapted.frozen()
         self._settings = settings.found(kernel=adapted)
         machine, levels = session.machine, self.levels.copy()
