@@ -216,9 +216,11 @@ def on_files(files: Any, *, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Pages of pictures need no lists at their sides."""
+    """Pages of pictures need no lists at their sides, and output is broad."""
     if page.file.src_uri in ("index.md", "gallery/index.md"):
         page.meta["hide"] = ["navigation", "toc"]
+    elif page.file.src_uri.startswith("gallery/"):
+        page.meta["hide"] = ["toc"]
     return markdown
 
 
