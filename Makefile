@@ -3,7 +3,8 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test frontends check style types examples docs validate bench soak compiled clean
+.PHONY: help demo test frontends check style types examples docs gallery package validate bench soak \
+	compiled clean
 
 # Name another Python with `make PYTHON=...`; without that, a newer one is looked for if need be.
 PYTHON ?= python3
@@ -15,6 +16,8 @@ SCALE ?= 1
 LIMIT ?= 7200
 # Hours of a soak.
 HOURS ?= 24
+# Pythons that `make package` tries the package on.
+PYTHONS ?= $(CURDIR)/$(BIN)/python
 # Arguments for the benchmarks, e.g. ARGS=--quick.
 ARGS ?=
 
@@ -47,6 +50,7 @@ help:
 	@echo "make frontends run the tests of models in other languages, in an environment of their own"
 	@echo "make check     lint, types, layers, examples in the documents, short validate and bench"
 	@echo "make docs      build the documentation in build/docs"
+	@echo "make package   build wheel and sdist, and try them (PYTHONS=\"python3.12 python3.13\")"
 	@echo "make validate  run the long statistical suites (SCALE=0.1: a tenth of the length)"
 	@echo "make bench     measure speed (ARGS=--quick: a short run)"
 	@echo "make soak      let everything happen to one run, HOURS=24"
@@ -91,6 +95,14 @@ compiled: $(INSTALLED)
 
 docs: $(INSTALLED)
 	$(BIN)/mkdocs build --quiet --site-dir build/docs
+
+# Runs all examples, some minutes; what they print and draw is kept in docs/gallery.
+gallery: compiled
+	$(BIN)/python -m tools.gallery
+
+package: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[package]'
+	$(BIN)/python -m tools.package $(PYTHONS)
 
 validate: compiled
 	APTMC_VALIDATION_SCALE=$(SCALE) $(PYTEST) $(PARALLEL) -m validation \

@@ -1,14 +1,18 @@
-"""A simulator that is another program: here a queue in awk, as it could be R, Julia or Fortran.
+# %% [markdown]
+# # Another program as the simulator
+#
+# *A simulator that is not Python: here awk, as it could be R, Julia or Fortran.*
+#
+# A queue: customers arrive at random, one is served at a time. Known are the mean wait and the
+# share of customers who did not wait. At what rates do customers come, and are they served?
+#
+# Everything random must come from the generator that aptmc hands over, or the run cannot be
+# computed again: so the program gets its seed from there. It runs in worker processes, one at a
+# time in each.
 
-Everything random must come from the generator that aptmc hands over, or the run cannot be computed
-again: so the program gets its seed from there. It runs in worker processes, one at a time in each.
-
-    python examples/external_program.py
-"""
-
-from __future__ import annotations
-
+# %%
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +21,25 @@ from scipy import stats
 import aptmc
 from aptmc import plots
 
-PROGRAM = Path(__file__).with_name("queue.awk")
+PROGRAM = Path(tempfile.mkdtemp(), "queue.awk")
+PROGRAM.write_text(r"""
+BEGIN {
+    srand(seed)
+    wait = 0; total = 0; none = 0
+    for (customer = 1; customer <= n; customer++) {
+        total += wait
+        if (wait == 0) none++
+        service = -log(1 - rand()) / services
+        gap = -log(1 - rand()) / arrivals
+        wait = wait + service - gap
+        if (wait < 0) wait = 0
+    }
+    printf "%.10g %.10g\n", total / n, none / n
+}
+""")
+
 CUSTOMERS = 500
 OBSERVED = np.array([2.35, 0.29])  # mean wait, and share of customers who did not wait
-BUDGET = "30 s"
 
 
 def simulate(theta, rng):
@@ -45,15 +64,12 @@ problem = aptmc.Abc(
     observed=OBSERVED,
     distance=distance,
 )
+run = aptmc.sample(problem, budget="60 s", seed=1)
+print(run.summary())
 
+# %% [markdown]
+# A queue is long if customers come nearly as fast as they are served: the share of those who did
+# not wait says how nearly, and the mean wait in which unit of time.
 
-def main() -> None:
-    """Sample, and show which rates could have given such waits."""
-    run = aptmc.sample(problem, budget=BUDGET, seed=1)
-    print(run.summary())
-    plots.pairs(run).savefig("queue.png")
-    print("the picture is queue.png")
-
-
-if __name__ == "__main__":
-    main()
+# %%
+plots.pairs(run, width=5.0).savefig("external_program.png")

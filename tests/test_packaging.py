@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -55,6 +56,27 @@ def test_there_is_one_version() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert aptmc.__version__ == __version__
     assert re.search(r"^version: (.+)$", citation, re.MULTILINE)[1] == __version__
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    assert re.search(r'^  version: "(.+)"$', recipe, re.MULTILINE)[1] == __version__
+
+
+def test_the_conda_recipe_asks_for_what_the_package_does() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    run = recipe.partition("  run:\n")[2].partition("  run_constraints:")[0]
+    asked = {line.removeprefix("    - ").replace("_", "-") for line in run.splitlines()}
+    asked -= {"--unix", f"python {project['requires-python']}"}
+    wanted = {re.sub(r">=", " >=", one) for one in project["dependencies"]}
+    assert {one.strip() for one in asked if one.strip()} == wanted
+
+
+@pytest.mark.parametrize("name", ["tests", "docs", "release"])
+def test_workflows_call_targets_that_there_are(name: str) -> None:
+    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
+    targets = re.findall(r"make (\w+)", text)
+    rules = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert targets
+    assert all(re.search(rf"^{target}:", rules, re.MULTILINE) for target in targets)
 
 
 def test_the_installed_version_is_this_one() -> None:

@@ -79,9 +79,47 @@ def entry(name: str, thing: Any, level: int) -> str:
         parts.append(f"```text\n{shown}\n```\n")
     parts.append(words(thing))
     if inspect.isclass(thing):
-        parts += [f"- `{one}`: {first_line(what)}" for one, what in members(thing)]
+        for one, what in members(thing):
+            parts.append(f"- `{one}{call(what)}`{gives(what)}: {first_line(what)}")
         parts.append("")
+    elif given := gives(thing):
+        parts.append(f"Gives{given.removeprefix(' →')}.\n")
     return "\n".join(parts)
+
+
+def call(thing: Any) -> str:
+    """The arguments of a method, without their types; nothing for a property."""
+    if not inspect.isfunction(thing):
+        return ""
+    found = inspect.signature(thing)
+    bare = [
+        p.replace(annotation=p.empty)
+        for n, p in found.parameters.items()
+        if n not in ("self", "cls")
+    ]
+    return str(found.replace(parameters=bare, return_annotation=found.empty))
+
+
+def gives(thing: Any) -> str:
+    """The type of what is returned, or of a property."""
+    function = getattr(thing, "fget", None) or getattr(thing, "func", None) or thing
+    said = getattr(function, "__annotations__", {}).get("return")
+    return "" if said in (None, "None") else f" → `{plain(said)}`"
+
+
+def plain(annotation: Any) -> str:
+    """A type as users would write it: without the modules that it comes from."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"\b(?:[a-z_]+\.)+([A-Z]\w*)", r"\1", text)
+
+
+def types_of(thing: Any) -> dict[str, str]:
+    """By name, the types of parameters; of a class, those that it is made with."""
+    function = thing
+    if inspect.isclass(thing):
+        function = thing if is_dataclass(thing) else thing.__init__
+    found = getattr(function, "__annotations__", {})
+    return {name: plain(said) for name, said in found.items()}
 
 
 def signature(name: str, thing: Any) -> str | None:
@@ -106,7 +144,13 @@ def signature(name: str, thing: Any) -> str | None:
 def words(thing: Any) -> str:
     """A docstring as Markdown: parameters as a list, examples as code."""
     text = inspect.getdoc(thing) or ""
-    text = re.sub(r"^:param (\w+): ", r"- **\1**: ", text, flags=re.MULTILINE)
+    types = types_of(thing)
+
+    def parameter(found: re.Match[str]) -> str:
+        said = types.get(found[1])
+        return f"- **{found[1]}** (`{said}`): " if said else f"- **{found[1]}**: "
+
+    text = re.sub(r"^:param (\w+): ", parameter, text, flags=re.MULTILINE)
     before, mark, after = text.partition("- **")
     text = f"{before.rstrip()}\n\n{mark}{after}" if mark else text  # a list begins after a space
     blocks, is_code = [], False
@@ -136,5 +180,6 @@ def members(thing: type) -> list[tuple[str, Any]]:
 
 
 def first_line(thing: Any) -> str:
-    """What a docstring says first."""
-    return (inspect.getdoc(thing) or "").splitlines()[0]
+    """What a docstring says first, up to an empty line or an example."""
+    first = re.split(r"\n\n|\n:param|\n>>>", inspect.getdoc(thing) or "")[0]
+    return " ".join(first.split())

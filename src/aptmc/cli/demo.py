@@ -67,7 +67,8 @@ def demo(options: Namespace) -> int:
             f"\nProcessors were inside moves {run.utilisation:.0%} of the time, and "
             f"{beside.utilisation:.0%} with the synchronous schedule."
         )
-    print(f"The report is {run.report(options.report, beside=beside)}")
+    written = run.report(options.report, title="Predators and prey", beside=beside)
+    print(f"The report is {written}")
     return GOOD
 
 

@@ -266,7 +266,7 @@ class Run:
         return [draws.between(start, end) for draws in self._store.chains(chains.tolist(), width)]
 
     @contextmanager
-    def remembering(self) -> Iterator[None]:
+    def _remembering(self) -> Iterator[None]:
         """Inside, the coldest rung's draws are read once, not whenever they are asked for."""
         self._remembered = self.chains()
         try:
