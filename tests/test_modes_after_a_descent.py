@@ -16,6 +16,7 @@ PROCESSORS = 16
 # A simulation takes 10.5 in the mean, and 40 chains are on 16 processors. Nearly half of the time
 # is the descent's, and a tenth that of the rest of the warm-up.
 BUDGET = 672.0
+RUNS = 150  # the planted errors are three standard errors of 60
 
 
 def weights(runs):
@@ -35,14 +36,14 @@ def away(weights):
 
 
 def test_the_slow_mode_keeps_its_weight():
-    found = weights(60)
+    found = weights(RUNS)
     assert abs(away(found)) < 4.0
 
 
 @pytest.mark.validation
 def test_within_a_hundredth(validation_scale):
     """With 1,000 runs the standard error is 0.0025."""
-    found = weights(max(int(1000 * validation_scale), 60))
+    found = weights(max(int(1000 * validation_scale), RUNS))
     assert abs(away(found)) < 4.0
     if validation_scale >= 1.0:
         assert abs(found.mean() - 0.5) < 0.01
@@ -58,4 +59,4 @@ def test_a_descent_of_those_who_come_home_first_would_lose_it(monkeypatch):
         "_settle",
         lambda self, place, row, grown, before: settle(self, place, row, 1.0, before),
     )
-    assert away(weights(60)) < -4.0
+    assert away(weights(RUNS)) < -4.0
