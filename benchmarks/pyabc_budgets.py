@@ -32,7 +32,7 @@ MODULES = {"aptmc": "benchmarks.pyabc_ours", "pyABC": "benchmarks.pyabc_theirs"}
 PATIENCE = 2.0  # budgets: whoever has not returned then is stopped from outside
 # A generation may need many times as many simulations as all before it; those that count are long
 # complete by then.
-PATIENCE_FOR_SIMULATIONS = 120.0
+PATIENCE_FOR_SIMULATIONS = 600.0
 RUNS = 10
 WORKERS = (2, 16)
 IN_SIMULATIONS = 2  # workers
@@ -61,10 +61,12 @@ class Cell(NamedTuple):
 
 
 def cells(names: Sequence[str], workers: Sequence[int], runs: int) -> Iterator[Cell]:
-    """All that are asked for; libraries take turns, so that what disturbs one disturbs both."""
-    for name in names:
-        case = CASES[name]
-        for seed in range(1, runs + 1):
+    """All that are asked for; libraries take turns, so that what disturbs one disturbs both.
+
+    :param workers: none: only equal numbers of simulations are compared
+    """
+    for seed in range(1, runs + 1):
+        for case in (CASES[name] for name in names):
             for library in LIBRARIES:
                 for count in workers:
                     if count in case.seconds:
@@ -133,7 +135,7 @@ def compare(
     names: Sequence[str] | None = None, workers: Sequence[int] | None = None, runs: int = RUNS
 ) -> None:
     """Run what is missing, and print the tables; of all cases, if none is named."""
-    names, workers = names or list(CASES), workers or WORKERS
+    names, workers = names or list(CASES), WORKERS if workers is None else workers
     if not {*names} <= {*CASES} or not {*workers} <= {*WORKERS}:
         raise SystemExit(
             f"cases are {', '.join(CASES)} and workers 2 or 16, got {names} and {workers}"

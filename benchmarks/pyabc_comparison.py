@@ -279,6 +279,10 @@ if __name__ == "__main__":
     parser.add_argument("--case", action="append", help="with --budgets: one of the cases")
     parser.add_argument("--workers", action="append", type=int, help="with --budgets: 2 or 16")
     parser.add_argument("--runs", type=int, default=10, help="with --budgets: of each")
+    parser.add_argument(
+        "--only-simulations", action="store_true",
+        help="with --budgets: equal numbers of simulations, which no other program disturbs",
+    )  # fmt: skip
     options = parser.parse_args()
     if options.install:
         try:
@@ -290,6 +294,7 @@ if __name__ == "__main__":
     if options.budgets:
         from benchmarks import pyabc_budgets  # which needs what is above
 
-        pyabc_budgets.compare(options.case, options.workers, options.runs)
+        workers = [] if options.only_simulations else options.workers
+        pyabc_budgets.compare(options.case, workers, options.runs)
     else:
         main(quick=False)

@@ -17,6 +17,7 @@ RUNS = 90  # in which the planted error is seen
 # A simulation takes 10.5 in the mean, and 40 chains are on 16 processors. Nearly half of the time
 # is the descent's, and a tenth that of the rest of the warm-up.
 BUDGET = 672.0
+RUNS = 150  # the planted errors are three standard errors of 60
 
 
 def weights(runs):

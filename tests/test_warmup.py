@@ -72,8 +72,12 @@ def test_the_wanted_tolerance_is_reached(found_without_likelihood):
 
 
 def test_without_a_wanted_tolerance_the_budget_decides():
-    short = aptmc.sample(NORMAL, budget=5_000, on=ON, seed=1).settings.ladder.levels[0]
-    long = aptmc.sample(NORMAL, budget=60_000, on=ON, seed=1).settings.ladder.levels[0]
+    """For as many draws: of its own accord the longer run asks for more of them."""
+    ladder = aptmc.Ladder.auto(effective_draws=100)
+    short, long = (
+        aptmc.sample(NORMAL, budget=budget, on=ON, ladder=ladder, seed=1).settings.ladder.levels[0]
+        for budget in (5_000, 60_000)
+    )
     assert long < short / 2
 
 

@@ -6,10 +6,12 @@ Cells that were measured are kept in .cache/sbibm, and not measured again.
 from __future__ import annotations
 
 import argparse
-from itertools import product
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product, repeat
+from multiprocessing import get_context
 from pathlib import Path
 
-from experiments.sbibm.cells import Cell, measure
+from experiments.sbibm.cells import Cell, keep_draws, measure
 from experiments.sbibm.environment import PYTHON, install
 from experiments.sbibm.table import table
 from experiments.sbibm.tasks import TASKS
@@ -29,6 +31,10 @@ def main() -> None:
     parser.add_argument("--observations", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--draws", type=int, default=10_000, help="of each kind (default: 10,000)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--draws-only", action="store_true", help="keep draws for many_tests.py in .cache/sbibm"
+    )
+    parser.add_argument("--processes", type=int, default=1, help="with --draws-only")
     parser.add_argument("--python", type=Path, default=PYTHON, help="of another environment")
     options = parser.parse_args()
     if options.install:
@@ -38,6 +44,10 @@ def main() -> None:
         Cell(task, simulations, observation, options.draws, options.seed)
         for observation, simulations, task in asked
     ]
+    if options.draws_only:
+        with ProcessPoolExecutor(options.processes, get_context("spawn")) as several:
+            list(several.map(keep_draws, cells, repeat(options.python)))
+        return
     for cell in cells:
         if cell.result() is None:
             found = measure(cell, options.python)

@@ -30,9 +30,19 @@ class Cell(NamedTuple):
     seed: int = 1
 
     @property
+    def name(self) -> str:
+        """Of its files."""
+        return "-".join(map(str, self))
+
+    @property
     def path(self) -> Path:
         """Where the result is kept."""
-        return CACHE / "cells" / f"{'-'.join(map(str, self))}.json"
+        return CACHE / "cells" / f"{self.name}.json"
+
+    @property
+    def draws_path(self) -> Path:
+        """Where draws are kept for a classifier that is elsewhere."""
+        return CACHE / "draws" / f"{self.name}.npz"
 
     def result(self) -> dict[str, Any] | None:
         """What was measured before, if it was."""
@@ -44,6 +54,26 @@ class Cell(NamedTuple):
 
 def measure(cell: Cell, python: Path = PYTHON) -> dict[str, Any]:
     """Sample and compare, and keep what came of it."""
+    drawn, found = draws_of(cell, python)
+    found = {"accuracy": compared(python, drawn)} | found
+    cell.path.parent.mkdir(parents=True, exist_ok=True)
+    cell.path.write_text(json.dumps(found), encoding="utf-8")
+    return found
+
+
+def keep_draws(cell: Cell, python: Path = PYTHON) -> None:
+    """Sample, and keep draws for `many_tests.py`, which writes the result."""
+    if cell.draws_path.exists():
+        return
+    drawn, found = draws_of(cell, python)
+    cell.draws_path.parent.mkdir(parents=True, exist_ok=True)
+    # Files are to travel, and networks compute with such numbers.
+    small: dict[str, Any] = {name: table.astype(np.float32) for name, table in drawn.items()}
+    np.savez_compressed(cell.draws_path, found=np.array(json.dumps(found)), **small)
+
+
+def draws_of(cell: Cell, python: Path = PYTHON) -> tuple[dict[str, Table], dict[str, Any]]:
+    """The reference, the support and sets of draws; and what is to be said of the run."""
     folder = data_folder(python.parent.parent)
     began = time.process_time()
     problem = TASKS[cell.task].problem(observed(folder, cell.task, cell.observation))
@@ -52,15 +82,12 @@ def measure(cell: Cell, python: Path = PYTHON) -> dict[str, Any]:
     reference = reference_draws(folder, cell.task, cell.observation)[: cell.draws]
     sets = sets_of_draws(run, cell.draws, np.random.default_rng(cell.seed))
     found: dict[str, Any] = {
-        "accuracy": compared(python, reference, np.array(problem.support), sets),
         "tolerance": run.settings.ladder.levels[0],
         "rungs": run.settings.ladder.rungs,
         "effective": float(min(row.ess for row in run.summary().values())),
         "seconds": took,
     }
-    cell.path.parent.mkdir(parents=True, exist_ok=True)
-    cell.path.write_text(json.dumps(found), encoding="utf-8")
-    return found
+    return {"reference": reference, "support": np.array(problem.support), **sets}, found
 
 
 def sampled(problem: aptmc.Abc, cell: Cell) -> aptmc.Run:
@@ -91,13 +118,11 @@ def parameters(run: aptmc.Run, states: Table) -> Table:
     return np.asarray(problem.constrain(states[:, : problem.dimension]))
 
 
-def compared(
-    python: Path, reference: Table, support: Table, sets: dict[str, Table]
-) -> dict[str, float]:
-    """How well a classifier tells each set from the reference."""
+def compared(python: Path, drawn: dict[str, Table]) -> dict[str, float]:
+    """How well a classifier tells each set of draws from the reference."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "draws.npz"
-        everything: dict[str, Any] = {"reference": reference, "support": support, **sets}
+        everything: dict[str, Any] = dict(drawn)
         np.savez(path, **everything)
         # One thread: small networks are not faster with several.
         alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

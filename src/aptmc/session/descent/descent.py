@@ -33,6 +33,7 @@ FIRST_DISTANCES = 8  # after so many a simulator that can stop early is told whe
 LONGEST_UNIT = 0.02
 MOST_STEPS = 1000
 TINY = 1e-9
+KNOWN_BEFORE = 16.0  # what a step took on the stage before counts as much as so many steps
 LONG_AWAY = 5.0  # mean lengths of a draw from the prior
 FRESH = -1  # stands for a particle that is yet to be found
 
@@ -92,7 +93,7 @@ class Descent(Errand):
         self._wanted = 0  # hits before the next stage, or more of those that do not lead far
         self._steps = self._accepted = self._moved = 0.0
         self._stage_simulations = self._stage_seconds = 0.0
-        self._seconds_per_step = 0.0
+        self._seconds_per_step = self._seconds_per_step_before = 0.0
         self._hit_rate = 0.5  # of draws from the prior
         self._sizes = StepSizes(self._rng)
         self._rows = [self._tuning_for(None)]
@@ -241,7 +242,10 @@ class Descent(Errand):
         self._steps += steps
         self._stage_simulations += counted
         self._stage_seconds += seconds
-        self._seconds_per_step = self._stage_seconds / self._steps
+        # Steps that the prior refuses take no time. If a stage's first ones were all such, a unit
+        # of very many steps would follow.
+        before = KNOWN_BEFORE * self._seconds_per_step_before
+        self._seconds_per_step = (before + self._stage_seconds) / (KNOWN_BEFORE + self._steps)
         if outcome is not None:
             hits = float(outcome.info[ACCEPTED])
             row = outcome.state if hits > 0.0 else None
@@ -259,6 +263,7 @@ class Descent(Errand):
         assert self.population is not None
         self._fit_steps()
         self._sizes.fade()
+        self._seconds_per_step_before = self._seconds_per_step
         self._steps = self._accepted = self._moved = 0.0
         self._stage_simulations = self._stage_seconds = 0.0
 
@@ -339,6 +344,7 @@ class Descent(Errand):
             self.population = Population(memory["population"].copy(), sizes, self._value, self._rng)
             self.population.is_copy = memory["copies"] > 0.0
             self._fit_steps()
+            self._seconds_per_step_before = self._try_seconds / max(self._tries, 1.0)
 
     # --- words --------------------------------------------------------------------------------
 

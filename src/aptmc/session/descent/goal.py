@@ -21,6 +21,9 @@ USUAL_DRAWS, FEWEST_DRAWS = 400.0, 50.0
 COARSE = 0.01
 # Simulations in all, for each particle of the descent.
 PER_PARTICLE = 100.0
+# Where they are few, more of them, for what each stage leaves to chance adds up: with 32 particles
+# the weight of one of two equal modes comes down with a standard deviation of 0.2, with 100 of 0.1.
+PER_ONE_OF_FEW, FEWEST_PARTICLES, MANY = 12.0, 32.0, 100.0
 
 
 class Goal(ABC):
@@ -136,7 +139,7 @@ class Affordable(Goal):
         """So many that going down takes a small part of what can be simulated in all."""
         simulations = self.time * self.processors / max(seconds, 1e-9)
         # Of few particles, modes are lost by chance; so there is a part that is not so small.
-        few = max(min(simulations / 40.0, 64.0), 32.0, 2.0 * self.processors)
+        few = max(min(simulations / PER_ONE_OF_FEW, MANY), FEWEST_PARTICLES, 2.0 * self.processors)
         return int(max(min(simulations / PER_PARTICLE, 200.0), few))
 
     @override
