@@ -6,6 +6,7 @@ import argparse
 import platform
 
 from benchmarks import (
+    beside_emcee,
     budget,
     engines,
     first_minute,
@@ -15,6 +16,7 @@ from benchmarks import (
     kernels,
     kills,
     lanes,
+    learned_reference,
     memory,
     planner,
     processes,
@@ -34,6 +36,8 @@ BENCHMARKS = {
     "race": race.main,
     "tuning": tuning.main,
     "kernels": kernels.main,
+    "beside-emcee": beside_emcee.main,
+    "learned-reference": learned_reference.main,
     "global-generators": global_generators.main,
     "pyabc": pyabc_comparison.main,
     "processes": processes.main,
