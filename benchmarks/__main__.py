@@ -6,6 +6,7 @@ import argparse
 import platform
 
 from benchmarks import (
+    beside_emcee,
     budget,
     engines,
     first_minute,
@@ -16,6 +17,7 @@ from benchmarks import (
     kernels,
     kills,
     lanes,
+    learned_reference,
     memory,
     planner,
     processes,
@@ -36,6 +38,8 @@ BENCHMARKS = {
     "race": race.main,
     "tuning": tuning.main,
     "kernels": kernels.main,
+    "beside-emcee": beside_emcee.main,
+    "learned-reference": learned_reference.main,
     "global-generators": global_generators.main,
     "pyabc": pyabc_comparison.main,
     "pymc": pymc_models.main,

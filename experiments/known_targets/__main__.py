@@ -6,11 +6,13 @@ import argparse
 import time
 from pathlib import Path
 
-from experiments.known_targets import densities, simulators, smooth
+from experiments.known_targets import densities, eight_schools, simulators, smooth
 from experiments.known_targets.measures import ladder_table, measure, off_by_table
 
 TARGETS = {
-    target.name: target for target in (*densities.TARGETS, *smooth.TARGETS, *simulators.TARGETS)
+    target.name: target
+    for part in (densities, smooth, eight_schools, simulators)
+    for target in part.TARGETS
 }
 
 

@@ -44,7 +44,7 @@ WHOLE = 0.99
 SETTLING = 0.125
 MOST_STARTS = 200  # from which chains of a rung start anew meanwhile
 SWEEPS_OF_ROUNDS = 2  # in which they settle; they need not be exact
-FEWEST_TRIPS = 20  # of states from the coldest rung to the hottest and back, before one is fitted
+FEWEST_TRIPS = 5  # of states from the coldest rung to the hottest and back, before one is fitted
 LEAST_LEFT = 1e-9  # of a warm-up's length: what is less is the rest of a sum
 
 
@@ -362,8 +362,8 @@ class Tuner:
         """Whether a reference may be fitted to what this round has seen.
 
         What it lacks is hard to find from then on. So the prior has a quarter of the warm-up, and
-        states must have come from the hot end again and again. The last round is there to space
-        the ladder by.
+        states must have come from the hot end several times, each of them anew. The last round is
+        there to space the ladder by.
         """
         if not self.to_find.reference or not self.count - 3 <= self.number < self.count - 1:
             return False
