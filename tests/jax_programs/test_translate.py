@@ -45,6 +45,7 @@ def numbers(t):
 
 def shapes(t):
     wide = TABLE * t
+    first, _, last = wide[:3]
     return [
         jnp.concatenate([t, wide[2], t[::-1]]).reshape(3, 3).T,
         jnp.pad(wide[:2], ((1, 0), (0, 2)), constant_values=7.0),
@@ -53,6 +54,7 @@ def shapes(t):
         jnp.cumsum(wide, axis=0)[-1] + jnp.cumprod(t[::-1])[::-1] + jnp.prod(wide[:4], axis=0),
         lax.dynamic_update_slice(jnp.zeros(6), t, (jnp.int32(9),)),
         t[GROUP] @ TABLE,
+        last - first,
         jnp.zeros(4).at[jnp.array([1, 1, 3])].add(t),
         jnp.any(wide > 1, axis=0) & jnp.all(wide < 3, axis=0),
     ]

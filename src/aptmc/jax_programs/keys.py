@@ -37,7 +37,7 @@ def with_words(
     name: str, given: dict[str, Any], operands: list[Value]
 ) -> tuple[dict[str, Any], list[Value]]:
     """An operation on the places of keys, as one on the places of their words."""
-    if name in ("reshape", "squeeze", "expand_dims", "concatenate", "split"):
+    if name in ("reshape", "squeeze", "expand_dims", "concatenate", "split", "unstack"):
         return given, operands
     axis = len(operands[0].shape) - 1
     if name == "slice":

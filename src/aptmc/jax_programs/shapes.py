@@ -134,6 +134,23 @@ def split(writer: Writer, given: Parameters, operands: list[Value], outs: list[A
     return found
 
 
+def unstack(
+    writer: Writer, given: Parameters, operands: list[Value], outs: list[Any]
+) -> list[Value]:
+    """All places of an axis, which is gone then."""
+    value = at_hand(writer, operands[0])
+    axis, shape = given["axis"] % len(value.shape), list(value.shape)
+    shape[axis] = 1
+    found = []
+    for place, out in enumerate(outs):
+        sources: list[tuple[int | None, int, int]] = [
+            (one, place if one == axis else 0, 1) for one in range(len(shape))
+        ]
+        part = moved(writer, value, tuple(shape), sources, len(shape))
+        found.append(reshape(writer, {}, [part], out))
+    return found
+
+
 def iota(writer: Writer, given: Parameters, operands: list[Value], out: Any) -> Value:
     """The places along an axis."""
     kind, axis = kind_of(out.dtype), int(given["dimension"])
@@ -256,3 +273,5 @@ SHAPES = {
     "dynamic_slice": dynamic_slice,
     "dynamic_update_slice": dynamic_update_slice,
 }
+# Those with several results.
+PARTS = {"split": split, "unstack": unstack}

@@ -23,7 +23,7 @@ from aptmc.jax_programs.reductions import (
     reduce,
     running,
 )
-from aptmc.jax_programs.shapes import SHAPES, split
+from aptmc.jax_programs.shapes import PARTS, SHAPES
 from aptmc.jax_programs.special import SPECIAL
 from aptmc.jax_programs.values import Number, Stored, Value, at_hand, constant, write
 from aptmc.jax_programs.writer import KINDS, Untranslatable, Writer, cast_name, kind_of, literal
@@ -145,8 +145,8 @@ class _Walk:
         has_program = any(inside in given for inside in _INSIDE)
         if not has_program and any(is_key(variable.aval) for variable in equation.outvars):
             given, operands = with_words(name, given, operands)
-        if name == "split":
-            return split(writer, given, operands, outs)
+        if name in PARTS:
+            return PARTS[name](writer, given, operands, outs)
         for inside in _INSIDE:
             if inside in given:
                 return self.play(given[inside], operands)

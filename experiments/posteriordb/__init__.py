@@ -1,0 +1,1 @@
+"""Models of posteriordb, written for NumPyro, against its reference draws."""
