@@ -277,10 +277,11 @@ def test_first_states_are_kept_if_there_was_no_time_for_more() -> None:
     session.begin()
     left = iter([10.0, 10.0, 0.0, 0.0])
     engine = SimpleNamespace(
+        unit="",
         left=lambda: next(left, 0.0),
         run=lambda session, budget: Usage(StopReason.BUDGET_SPENT, 0.0, np.zeros(2)),
     )
-    warmup = found.run(engine, session, lambda draws: None)
+    warmup = found.run(engine, session, lambda draws: False)
     assert warmup.stopped is StopReason.BUDGET_SPENT
     assert (found.epoch, found.number, found.in_round) == (0, 0, 0.0)
     again = found.session()

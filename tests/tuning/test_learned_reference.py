@@ -135,7 +135,7 @@ def test_a_run_goes_on_and_can_be_computed_again(tmp_path):
 def test_a_warmup_remembers_the_reference_that_it_has_fitted():
     settings, _ = asked_for(
         PROBLEM, 100.0, LEARNED, "auto", None, None, aptmc.VirtualTime(1), "auto", "all", 1, None,
-        None, 5.0, False, 1, shows_progress=False,
+        None, 5.0, False, 1, None, shows_progress=False,
     )  # fmt: skip
     found = Found(settings)
     found.reference = Students.one([0.0, 1.0], np.eye(2), 5)

@@ -61,11 +61,14 @@ def make_pilots_move(
 ) -> None:
     """Several of them: the loop of every kernel, on disk, so that no pilot has to compile it."""
     there = np.empty_like(state)
-    outcome[:] = state
-    info[:] = 0.0
+    for i in range(state.size):  # not as a whole: what numba adds for that has ambiguous names
+        outcome[i] = state[i]
+    for i in range(info.size):
+        info[i] = 0.0
     for _ in range(int(tuning[STEPS])):
         if make_pilots_step(level, tuning, outcome, rng, there, info):
-            outcome[:] = there
+            for i in range(state.size):
+                outcome[i] = there[i]
             info[ACCEPTED] += 1.0
 
 

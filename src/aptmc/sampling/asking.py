@@ -175,8 +175,11 @@ def _check_that_they_fit(
         kernel.at_first(np.ones(problem.dimension), ladder.rungs).tuning(problem, ladder)
     if isinstance(ladder, Ladder | AutoLadder) and ladder.reference is not None:
         _check_reference(problem, ladder, kernel)
-    for rule in (schedule.exchange, schedule.within):
-        if isinstance(rule, Rule) and rule.kind not in (None, problem.ladder_kind):
+    for name, rule in (("exchange", schedule.exchange), ("within", schedule.within)):
+        if rule is None:
+            continue
+        check_kind(name, rule, Rule)
+        if rule.kind not in (None, problem.ladder_kind):
             raise InputError(f"{type(rule).__name__}() is for ladders of {rule.kind} only")
 
 
