@@ -72,7 +72,7 @@ frontends: $(INSTALLED)
 	$(FRONTENDS)/bin/python -m pytest --quiet --doctest-modules src/aptmc/frontends
 
 check: compiled
-	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) JOBS=1 SCALE=0.02 LIMIT=300 ARGS=--quick \
+	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) JOBS=2 SCALE=0.02 LIMIT=300 ARGS=--quick \
 		validate examples bench types style docs
 
 style: $(INSTALLED)
