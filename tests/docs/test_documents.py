@@ -38,8 +38,8 @@ def stan_compiles() -> bool:
     """Whether BridgeStan has its sources, or a compiled model is at hand."""
     if os.environ.get("APTMC_STAN_LIBRARY"):
         return True
-    sources = os.environ.get("BRIDGESTAN") or str(Path.home() / ".bridgestan")
-    return Path(sources).is_dir()
+    sources = Path(os.environ.get("BRIDGESTAN") or Path.home() / ".bridgestan")
+    return any([*sources.glob("Makefile"), *sources.glob("bridgestan-*/Makefile")])
 
 
 def examples(text: str) -> list[tuple[int, str]]:
