@@ -38,6 +38,7 @@ from aptmc.result.older_arviz import teach_older_arviz
 from aptmc.result.one_advice import Advice
 from aptmc.result.rerun import Rerun, Trace, rerun
 from aptmc.result.run_evidence import run_evidence
+from aptmc.result.snapshot import snapshot
 from aptmc.result.sources import source_of, values_of
 from aptmc.result.tree import eager_tree
 from aptmc.session.descent import Reached
@@ -408,6 +409,35 @@ class Run:
         from aptmc.result.report import write_report  # plots are imported when they are wanted
 
         return write_report(self, path, beside=beside, title=title)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether states are draws of the posterior by now, as `snapshot` needs."""
+        return self.completions > 0 and bool(self._machine.is_settled[0])
+
+    def snapshot(self) -> xarray.Dataset:
+        """Draws of one moment: where the chains of the coldest rung stand that wait there.
+
+        They are exact and independent of each other; those in flight, which are more often slow,
+        are left out. Of a run under way, `handle.snapshot()`.
+
+        >>> import scipy.stats, aptmc
+        >>> run = aptmc.sample(
+        ...     aptmc.Tempered(
+        ...         lambda theta: -0.5 * theta[0] ** 2, aptmc.Prior(x=scipy.stats.norm(0, 5))
+        ...     ),
+        ...     budget=500,
+        ...     ladder=[1],
+        ...     kernel=aptmc.RandomWalk(3.0),
+        ...     schedule=aptmc.Anytime(every=10),
+        ...     pools=aptmc.Shared(chains_per_rung=8),
+        ...     on=aptmc.VirtualTime(3),
+        ...     seed=1,
+        ... )
+        >>> run.snapshot()["x"].size
+        5
+        """
+        return snapshot(self)
 
     def rerun(self, move: Key, *, compiled: bool | None = None) -> Rerun:
         """Compute a single move of this run again, in this process, with the same randomness.

@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 from contextvars import copy_context
 from functools import partial
-from typing import NamedTuple, Self, final
+from typing import TYPE_CHECKING, NamedTuple, Self, final
 
 from aptmc.errors import RunFailed, StopReason
 from aptmc.result.run import Run
 from aptmc.sampling.phases import Phases
 from aptmc.session.control import Control, RunningProcessors, WorkerStatus
+
+if TYPE_CHECKING:
+    import xarray
 
 
 class Inspection(NamedTuple):
@@ -57,6 +60,10 @@ class RunHandle:
             except RunFailed:  # it has just ended
                 pass
         return Inspection(self.wait(), [])
+
+    def snapshot(self) -> xarray.Dataset:
+        """A set of draws, now: see `Run.snapshot`."""
+        return self.inspect().run.snapshot()
 
     def wait(self, timeout: float | None = None) -> Run:
         """The result when the run has ended; TimeoutError if it has not in so many seconds.
