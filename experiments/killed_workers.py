@@ -3,8 +3,8 @@
 `python -m experiments.killed_workers` kills a random worker of four some times a second, in many
 runs, and compares the weight of the slow mode with the truth, one half. A lost move is computed
 again with its own random key, so it only took longer. The control draws it afresh, which throws
-away long moves more often than short ones, and is seen to be wrong. Moves sleep, so many runs go on
-at once, and other work on the machine does no harm.
+away long moves more often than short ones. Moves sleep, so several runs go on at once; on a busy
+machine there are few moves between two kills, and the runs say little.
 """
 
 from __future__ import annotations

@@ -52,6 +52,4 @@ class BriefEngineContract(BriefProcessContract):
 
 
 class EngineContract(ProcessContract):
-    """Deadlines are further apart where moves are to come between."""
-
-    failing_schedule = aptmc.Anytime(every="50 ms", exchange=RaisesInTheEnd())
+    """The same in full."""
