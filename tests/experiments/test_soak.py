@@ -15,7 +15,7 @@ def test_nothing_comes_of_it(tmp_path, validation_scale):
 
 @pytest.mark.validation(shortest=0.1)
 def test_killed_workers_do_not_bias(validation_scale):
-    """A few short runs, which show that the experiment works; what it finds needs its full length."""
+    """A few short runs, to see that the experiment works; it says something at full length."""
     runs = max(int(40 * validation_scale), 3)
     weight, moves, kills = killed_workers.killed_runs(runs, 20.0, at_once=3, per_second=1.0)
     assert moves > 50
