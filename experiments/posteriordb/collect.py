@@ -26,6 +26,7 @@ POSTERIORS = {
     "eight_schools-eight_schools_noncentered": ("eight_schools", None),
     "sblrc-blr": ("sblrc", None),
     "arK-arK": ("arK", None),
+    "garch-garch11": ("garch", None),
     "hudson_lynx_hare-lotka_volterra": ("hudson_lynx_hare", None),
 }  # fmt: skip
 

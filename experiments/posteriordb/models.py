@@ -61,6 +61,27 @@ def autoregression(y: Any, K: int) -> None:  # noqa: N803
     numpyro.sample("y", dist.Normal(alpha + earlier @ beta, sigma), obs=y[K:])
 
 
+def garch(y: Any, sigma1: float) -> None:
+    """A series whose variance goes back to its last value and variance.
+
+    Its Stan program has flat priors: here they are so wide that it makes no difference. Where
+    alpha1 has density 2 (1 - alpha1), the triangle of alpha1 and beta1 is filled evenly.
+    """
+    mu = numpyro.sample("mu", dist.Normal(0, 100))
+    alpha0 = numpyro.sample("alpha0", dist.HalfNormal(100))
+    alpha1 = numpyro.sample("alpha1", dist.Beta(1, 2))
+    share = numpyro.sample("share", dist.Uniform(0, 1))
+    beta1 = numpyro.deterministic("beta1", share * (1 - alpha1))
+
+    def step(variance: Any, before: Any) -> tuple[Any, Any]:
+        later = alpha0 + alpha1 * (before - mu) ** 2 + beta1 * variance
+        return later, later
+
+    _, variances = jax.lax.scan(step, sigma1**2 + 0.0 * mu, y[:-1])
+    sigma = jnp.concatenate([jnp.array([sigma1]), jnp.sqrt(variances)])
+    numpyro.sample("y", dist.Normal(mu, sigma), obs=y)
+
+
 STEPS = 20  # of a Runge-Kutta rule of the fourth order, for each year
 
 
@@ -98,6 +119,7 @@ MODELS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "eight_schools-eight_schools_noncentered": (eight_schools_noncentered, ("y", "sigma")),
     "sblrc-blr": (blr, ("y", "X")),
     "arK-arK": (autoregression, ("y", "K")),
+    "garch-garch11": (garch, ("y", "sigma1")),
     "hudson_lynx_hare-lotka_volterra": (lotka_volterra, ("ts", "y_init", "y")),
 }
 
@@ -109,7 +131,7 @@ def posterior(name: str) -> Posterior:
     model, wanted = MODELS[name]
     given = {key: kept["data"][key] for key in wanted}
     data = {
-        key: value if isinstance(value, int) else np.array(value, float)
+        key: value if isinstance(value, int | float) else np.array(value, float)
         for key, value in given.items()
     }
     return Posterior(model, data, kept["reference"])

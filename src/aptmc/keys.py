@@ -32,10 +32,11 @@ class Purpose(IntEnum):
     PILOT = 5
     WARMUP = 6
     DEADLINE = 7
+    ANNEALING = 8
 
 
 # Compiled code sees enum members as plain integers.
-MOVE, HOLD, EXCHANGE, START, REJECTION, PILOT, WARMUP, DEADLINE = (
+MOVE, HOLD, EXCHANGE, START, REJECTION, PILOT, WARMUP, DEADLINE, ANNEALING = (
     int(purpose) for purpose in Purpose
 )
 

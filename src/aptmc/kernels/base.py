@@ -92,6 +92,11 @@ class Kernel(ABC):
         """Whether a warm-up is held for it: if it says how it is adapted."""
         return type(self).adapted is not Kernel.adapted
 
+    @property
+    def anneals(self) -> bool:
+        """Whether a warm-up begins with a population that goes from the prior to the posterior."""
+        return False
+
     def at_first(self, spread: Floats, rungs: int) -> Kernel:
         """The kernel of the first round.
 

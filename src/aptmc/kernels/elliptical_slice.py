@@ -133,6 +133,16 @@ class EllipticalSlice(Kernel):
             return self
         return replace(self, reference=self.reference.respaced(nearest))
 
+    @property
+    @override
+    def anneals(self) -> bool:
+        """Where it learns: a reference that is like the prior is far from the posterior."""
+        return self.learns
+
+    def with_reference(self, reference: Students) -> EllipticalSlice:
+        """The same in the midst of learning, with this reference."""
+        return replace(self, reference=reference, is_learning=True)
+
     @override
     def frozen(self) -> EllipticalSlice:
         """The reference that was fitted, as if it was given by hand."""
@@ -184,6 +194,7 @@ class EllipticalSlice(Kernel):
         log_reference, choose = library(log_mixture), library(draw_component)
         widened, draw_other = library(draw_scale), library(draw_around_zero)
         height_below, map_into = library(draw_height), library(map_between)
+        copy_into = parts.copy_into
         jumps, jumped = parts.place("jumps"), parts.place("jumped")
         length = block_length(dimension)
 
@@ -191,6 +202,10 @@ class EllipticalSlice(Kernel):
             level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats
         ) -> bool:
             count = int(tuning[MIXTURE])
+            if count == 0:  # a warm-up asks what a state is worth
+                copy_into(there, here)
+                evaluate(there, info)
+                return True
             logs, squares = np.empty(count), np.empty(count)
             log_here = log_reference(dimension, tuning, MIXTURE, here, logs, squares)
             chosen = choose(rng, count, logs, log_here)

@@ -134,6 +134,19 @@ class Hamiltonian(Kernel):
         """The metric that was learnt, as if it was given by hand."""
         return replace(self, is_learning=False)
 
+    @property
+    @override
+    def anneals(self) -> bool:
+        """Where it learns: metrics of the prior are no use in the posterior."""
+        return self.learns
+
+    def with_metric(self, covariances: FloatTables, sizes: Floats, rounds: int) -> Self:
+        """The same in the midst of learning, with these for its rungs.
+
+        :param rounds: how much of a warm-up they are worth: extents grow with it
+        """
+        return replace(self, metric=Metric(covariances, sizes, rounds), is_learning=True)
+
     # --- moving -------------------------------------------------------------------------------
 
     @override

@@ -20,6 +20,7 @@ from aptmc.kernels.leaping import (
     draw_momentum,
     energy_of,
     leaping,
+    tell_force,
 )
 from aptmc.kernels.parts import Parts
 from aptmc.problem.chain_state import accepts
@@ -90,7 +91,7 @@ def trajectory(parts: Parts) -> Callable[..., bool]:
     begin, leap = leaping(parts)
     push, energy = parts.target.library(draw_momentum), parts.target.library(energy_of)
     leaps, divergences = parts.place("leaps"), parts.place("divergences")
-    acceptance = parts.place("acceptance")
+    acceptance, tell = parts.place("acceptance"), parts.target.library(tell_force)
 
     def step(
         level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats
@@ -98,6 +99,8 @@ def trajectory(parts: Parts) -> Callable[..., bool]:
         place, momentum, force = np.empty(dimension), np.empty(dimension), np.empty(dimension)
         count = 1 + int(tuning[EXTENT] * rng.random())
         log_here = begin(level, tuning, here, there, place, force, info)
+        if tuning[EXTENT] == 0.0:
+            return tell(dimension, here, force, there)
         log_here -= push(rng, dimension, momentum)
         log_there = log_here
         for _ in range(count):

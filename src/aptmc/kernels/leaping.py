@@ -121,6 +121,19 @@ def leaping(parts: Parts) -> Leaping:
 
 
 @compiled
+def tell_force(dimension: int, here: Floats, force: Floats, there: Floats) -> bool:
+    """What a trajectory of no leaps is for: it shows the force in place of parameters.
+
+    A warm-up asks for that; the extent of a kernel is at least one.
+    """
+    for i in range(here.size):
+        there[i] = here[i]
+    for i in range(dimension):
+        there[i] = force[i]
+    return True
+
+
+@compiled
 def forward_into(
     dimension: int, numbers: Floats, first: int, size: float, momentum: Floats, place: Floats
 ) -> None:

@@ -20,6 +20,7 @@ from aptmc.kernels.leaping import (
     draw_momentum,
     energy_of,
     leaping,
+    tell_force,
 )
 from aptmc.kernels.parts import Parts
 
@@ -69,6 +70,7 @@ class Nuts(Hamiltonian):
         push, energy = library(draw_momentum), library(energy_of)
         turns_back, note, add = library(is_turning), library(note_momentum), library(add_logs)
         takes, copy_into = library(takes_new), parts.copy_into
+        tell = library(tell_force)
         leaps, divergences = parts.place("leaps"), parts.place("divergences")
         acceptance = parts.place("acceptance")
 
@@ -82,6 +84,8 @@ class Nuts(Hamiltonian):
             row, chosen = np.empty(width), np.empty(width)
             begun, sums = np.empty((most + 1, dimension)), np.empty((most + 1, dimension))
             log_here = begin(level, tuning, here, row, place, force, info)
+            if most == 0:
+                return tell(dimension, here, force, there)
             log_here -= push(rng, dimension, momentum)
             for end in range(2):
                 copy_into(ends[end, PLACE], place)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from aptmc.compiled import Floats, FloatTable, compiled
+from aptmc.compiled import Flags, Floats, FloatTable, compiled
 
 
 @compiled
@@ -64,7 +64,13 @@ def slope_of_log_slope(place: float, lower: float, upper: float) -> float:
 
 
 def rows_on_line(theta: FloatTable, lower: Floats, upper: Floats) -> FloatTable:
-    """The places of many points, one row each."""
+    """The places of many points, one row each; of those that are on a bound there is none."""
+    places, inside = places_on_line(theta, lower, upper)
+    return places[inside]
+
+
+def places_on_line(theta: FloatTable, lower: Floats, upper: Floats) -> tuple[FloatTable, Flags]:
+    """The same for all of them, and which are within their bounds."""
     places = theta.copy()
     below, above = np.isfinite(lower), np.isfinite(upper)
     with np.errstate(all="ignore"):
@@ -76,4 +82,4 @@ def rows_on_line(theta: FloatTable, lower: Floats, upper: Floats) -> FloatTable:
             if above[column]:
                 place = place - np.log(upper[column] - values)
             places[:, column] = place
-    return places[np.isfinite(places).all(axis=1)]
+    return places, np.isfinite(places).all(axis=1)

@@ -15,12 +15,14 @@ from aptmc.kernels import Kernel, Seen, Students
 from aptmc.kernels.base import STEPS
 from aptmc.kernels.fitted_reference import referred_rows, share_of_prior
 from aptmc.kernels.student_fit import fit_coldest
-from aptmc.ladder import LEARNED
+from aptmc.ladder import LEARNED, AutoLadder
 from aptmc.problem.chain_state import ACCEPTED, value_column
 from aptmc.schedule import DEADLINES_PER_SWEEP
 from aptmc.session.descent import Stage, rows_within, step_size_at
 from aptmc.session.session import Session, Usage
 from aptmc.settings import Settings
+from aptmc.warmup import power_ladders
+from aptmc.warmup.annealing import Annealing
 from aptmc.warmup.approach import nearest, scale_of
 from aptmc.warmup.guess import (
     DEADLINES_AT_FIRST,
@@ -156,6 +158,50 @@ class Found:
                 step_sizes=np.array([step_size_at(stages, level) for level in self.levels]),
             )
         )
+
+    def learn_from_annealing(self, annealing: Annealing) -> list[tuple[float, FloatTable]]:
+        """Stand on powers that suit what was seen on the way, with what was learnt there.
+
+        One rung is enough where chains of the posterior get about by themselves. Gives states, by
+        power.
+        """
+        stages = annealing.stages[::-1]
+        asked, wish = self.levels, self.to_find.ladder
+        self.kernel = annealing.guide.kernel([stage.found for stage in stages])
+        self.levels = tuple(stage.level for stage in stages)
+        rows = [stage.rows for stage in stages]
+        remembered = list(zip(self.levels, rows, strict=True))
+        if wish is None or not annealing.has_arrived:
+            self.move_to(asked)
+        elif annealing.mixes and self._one_rung_will_do(wish):
+            self.move_to((1.0,))
+            self.kernel = annealing.guide.on_one_rung(self.kernel)
+        else:
+            rates = self.swap_rates(rows)
+            fewest, most = wish.range
+            levels = power_ladders.respaced(
+                np.array(self.levels), rates, wish.swap_rate, fewest=fewest, most=most
+            )
+            self.move_to(levels)
+        return remembered
+
+    def _one_rung_will_do(self, wish: AutoLadder) -> bool:
+        """Whether nothing that was asked for takes more rungs.
+
+        The evidence does, which is made of the draws of all rungs.
+        """
+        if wish.rungs is not None or wish.hottest is not None or self.to_find.reference:
+            return False
+        if self.asked.keep == "all" and self.problem.has_evidence:
+            return False
+        alone = self.settings().found(ladder=self.approach.ladder((1.0,)))
+        if self.to_find.pools:
+            return True
+        try:
+            alone.layout()
+        except InputError:  # too few chains for so many processors
+            return False
+        return True
 
     @property
     def _can_renew(self) -> bool:

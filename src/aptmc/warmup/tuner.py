@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -22,6 +23,7 @@ from aptmc.session.first_states import descent_for
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.settings import Settings
 from aptmc.store import Draws, MemoryStore
+from aptmc.warmup.annealing import Annealing, guide_for
 from aptmc.warmup.found import Found
 from aptmc.warmup.guess import ROUNDS, SHARE
 from aptmc.warmup.outcome import Round, WarmUp
@@ -31,13 +33,16 @@ FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 # What a tuner must know to go on after a round, beside what was found.
 REMEMBERED = (
     "remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched",
-    "rounds_after_descent", "round_trips", "counted_in",
+    "rounds_after_descent", "round_trips", "counted_in", "has_annealed", "knows_shapes",
 )  # fmt: skip
 # Of the time that there is, and of a warm-up whose length is given, the most for a descent.
 DESCENT, DESCENT_OF_WARMUP = 0.4, 0.7
 # Fewer where moves are long: in a shorter round hardly a chain would move, and each has an end.
 ROUNDS_AFTER_DESCENT, SWEEPS_OF_FIRST = 4, 4.0
 ROUNDS_AT_LEAST = 0.1  # of what is left
+# Of a warm-up, when the windows of an annealing are over; and when one that has not come to the
+# posterior is given up.
+WINDOWS, MOST_ON_THE_WAY = 0.6, 0.75
 # A sitting may end in mid-round. The next one goes on with it, unless so much of it was done.
 WHOLE = 0.99
 # So much of a warm-up is left to the run itself, which settles with frozen settings.
@@ -72,6 +77,8 @@ class Tuner:
         self.round_trips = 0  # that states have made in all rounds so far
         self.seconds_per_step = 0.0  # where it ended
         self.reached: Reached | None = None
+        self.has_annealed = False  # whether a population has gone from the prior to the posterior
+        self.knows_shapes = False  # what it has learnt there is about as good as what rounds learn
         self.counted_in = ""  # the unit of the budget, if that is no time
         self.pace = 1.0  # seconds in such a unit, as a descent has shown
 
@@ -95,8 +102,11 @@ class Tuner:
         if self.problem.needs_search and not self.remembered:
             stopped = self.descend(engine, first)
             session = None
+        elif self.is_to_anneal:
+            stopped = self.anneal(engine, first)
+            session = None
         length, sampling = self.planned(engine.left())
-        if self.seconds_per_step > 0.0:  # a descent has just ended
+        if self.seconds_per_step > 0.0:  # what comes before the rounds has just ended
             self.rounds_after_descent = self.fitting_rounds(length)
             first_round = length / max(2.0**self.count - 1.0, 1.0)
             self.found.begin_deadlines(self.pace * self.sweep, self.pace * first_round)
@@ -174,6 +184,40 @@ class Tuner:
         self.seconds_per_step = descent.stages[-1].seconds_per_step
         return None
 
+    @property
+    def is_to_anneal(self) -> bool:
+        """Whether a population is to go from the prior to the posterior before the rounds."""
+        if self.problem.needs_search or self.remembered or self.has_annealed:
+            return False
+        return self.to_find.kernel is not None and self.found.kernel.anneals
+
+    def anneal(self, engine: Engine, first: Session) -> StopReason | None:
+        """Go from the prior to the posterior; a reason if one was stopped on the way."""
+        length, _ = self.planned(engine.left())
+        settings, approach = self.settings, self.found.approach
+        hottest = 0.0 if self.problem.reference is not None else approach.first_levels()[-1]
+        alone = replace(settings.ladder, levels=(1.0,), idle_rungs=frozenset())
+        annealing = Annealing(
+            self.problem, guide_for(self.found.kernel, self.problem, alone), self.seed,
+            first_level=hottest, processors=settings.on.processors,
+            windows_until=WINDOWS * length, most=MOST_ON_THE_WAY * length,
+        )  # fmt: skip
+        usage = engine.search(first, annealing)
+        if usage.failure is not None:
+            raise usage.failure
+        if usage.stopped is not StopReason.STILL_RUNNING:
+            return usage.stopped
+        self.has_annealed = True
+        self.searched = usage.of_budget
+        self.pace = usage.elapsed / max(usage.of_budget, LEAST_LEFT)
+        self.spent += usage.elapsed
+        if annealing.stages:
+            remembered = self.found.learn_from_annealing(annealing)
+            self.remembered = [(level, some(rows)) for level, rows in remembered]
+            self.seconds_per_step = annealing.seconds_per_move
+            self.knows_shapes = annealing.mixes or not annealing.guide.gives_up
+        return None
+
     def goal(self, left: float) -> Goal:
         """How far to go down: to a ladder that is given, or as far as is affordable."""
         wish, processors = self.to_find.ladder, self.settings.on.searchers
@@ -225,7 +269,13 @@ class Tuner:
         """Go on after the rounds of another tuner."""
         # Before rounds could be cut off, each had an epoch of its own.
         before = {"number": memory["epoch"], "in_round": 0.0, "searched": 0.0, "counted_in": ""}
-        before |= {"rounds_after_descent": ROUNDS_AFTER_DESCENT, "round_trips": 0}
+        before |= {"rounds_after_descent": ROUNDS_AFTER_DESCENT}
+        before |= {
+            "round_trips": 0,
+            "has_annealed": False,
+            "knows_shapes": False,
+            "knows_all": False,
+        }
         memory = before | dict(memory)
         for name in REMEMBERED:
             setattr(self, name, memory[name])
@@ -243,7 +293,8 @@ class Tuner:
         """How many rounds there are: none, if all is known."""
         if self.found.renews:
             return 0
-        return self.rounds_after_descent if self.problem.needs_search else ROUNDS
+        has_searched = self.problem.needs_search or self.knows_shapes
+        return self.rounds_after_descent if has_searched else ROUNDS
 
     def so_far(self) -> WarmUp:
         """What the rounds that are complete have shown."""
