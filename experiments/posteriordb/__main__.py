@@ -1,4 +1,4 @@
-"""Five models of posteriordb here and by NumPyro's NUTS: `python -m experiments.posteriordb`."""
+"""Six models of posteriordb here and by NumPyro's NUTS: `python -m experiments.posteriordb`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m experiments.posteriordb", description=__doc__)
     parser.add_argument("names", nargs="*", help="which posteriors (default: all)")
     parser.add_argument("--work", type=float, default=400_000, help="of each of our processors")
-    parser.add_argument("--chains", type=int, default=4, help="of each of our rungs")
+    parser.add_argument("--chains", type=int, help="of each of our rungs (default: auto)")
     parser.add_argument("--draws", type=int, default=2000, help="of each chain of NumPyro")
     options = parser.parse_args()
     head = f"{'posterior':42} {'by':8} {'means':>6} {'sds':>6} {'r-hat':>7} {'ess':>8}"

@@ -58,19 +58,19 @@ def judged(found: Any, posterior: Posterior, gradients: tuple[int, int], seconds
     )
 
 
-def ours(posterior: Posterior, work: float, seed: int = 1, chains: int = 4) -> Result:
+def ours(posterior: Posterior, work: float, seed: int = 1, chains: int | None = None) -> Result:
     """All that is standard here, in virtual time, where work is what counts and load does not.
 
     The gradients are those of the coldest rung, whose draws are judged.
 
     :param work: of each of four processors, in evaluations and gradients
-    :param chains: on each rung
+    :param chains: on each rung; without it, as many as are usual
     """
     problem = aptmc.from_numpyro(posterior.model, **posterior.data)
     begun = time.perf_counter()
     run = aptmc.sample(
         problem, budget=work, seed=seed, on=aptmc.VirtualTime(workers=4),
-        pools=aptmc.Shared(chains_per_rung=chains), progress=False,
+        pools=None if chains is None else aptmc.Shared(chains_per_rung=chains), progress=False,
     )  # fmt: skip
     took = time.perf_counter() - begun
     draws = {name: values.values for name, values in run.draws["posterior"].items()}

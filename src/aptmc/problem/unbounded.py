@@ -82,4 +82,4 @@ def places_on_line(theta: FloatTable, lower: Floats, upper: Floats) -> tuple[Flo
             if above[column]:
                 place = place - np.log(upper[column] - values)
             places[:, column] = place
-    return places, np.isfinite(places).all(axis=1)
+    return places, np.asarray(np.isfinite(places).all(axis=1))

@@ -37,13 +37,14 @@ from aptmc.warmup.tolerances import TolerancesApproach
 
 # Exchanges may take a 50th of the time of whoever carries them out.
 COST_OF_DEADLINES = 0.02
+ONE_RUNG = "one rung will do, for chains in the posterior soon forget where they began"
 
 
 @final
 class Found:
     """Levels, kernel and deadlines, as they are after the rounds so far."""
 
-    remembers = ("levels", "kernel", "every", "shortest", "renews", "reference")
+    remembers = ("levels", "kernel", "every", "shortest", "renews", "reference", "chosen")
 
     def __init__(self, settings: Settings) -> None:
         self.asked = settings  # with the first guess of what is to be found
@@ -52,6 +53,7 @@ class Found:
         self.levels = settings.ladder.levels
         learns = self.to_find.kernel
         self.kernel = settings.kernel if learns is None else first_kernel(settings, learns)
+        self.chosen = settings.chosen  # why the kernel is what it is
         self.every = first_deadlines(settings)
         self.shortest = 0.0  # time between deadlines that does not cost too much
         self.renews = False  # every step is a fresh draw, as in rejection sampling
@@ -176,6 +178,8 @@ class Found:
         elif annealing.mixes and self._one_rung_will_do(wish):
             self.move_to((1.0,))
             self.kernel = annealing.guide.on_one_rung(self.kernel)
+            if self.asked.chosen:
+                self.chosen = f"{self.asked.chosen}; {ONE_RUNG}"
         else:
             rates = self.swap_rates(rows)
             fewest, most = wish.range
@@ -261,7 +265,7 @@ class Found:
             reference = LEARNED if self.reference is None else self.reference
             found = found.found(ladder=replace(found.ladder, reference=reference))
         if to_find.kernel is not None:
-            found = found.found(kernel=self.kernel.frozen())
+            found = found.found(kernel=self.kernel.frozen(), chosen=self.chosen)
         if to_find.deadlines is not None:
             schedule = with_deadlines(to_find.deadlines, self.every, self.shortest)
             found = found.found(schedule=schedule)

@@ -14,6 +14,7 @@ from aptmc.compiled import FloatTable
 from aptmc.coordinator.state import Settling, mean_per_move
 from aptmc.errors import InputError, StopReason
 from aptmc.kernels.base import STEPS
+from aptmc.kernels.hamiltonian import Hamiltonian
 from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
 from aptmc.problem.chain_state import ACCEPTED
@@ -40,9 +41,9 @@ DESCENT, DESCENT_OF_WARMUP = 0.4, 0.7
 # Fewer where moves are long: in a shorter round hardly a chain would move, and each has an end.
 ROUNDS_AFTER_DESCENT, SWEEPS_OF_FIRST = 4, 4.0
 ROUNDS_AT_LEAST = 0.1  # of what is left
-# Of a warm-up, when the windows of an annealing are over; and when one that has not come to the
-# posterior is given up.
-WINDOWS, MOST_ON_THE_WAY = 0.6, 0.75
+FEWEST_FOR_SLICES = 3  # dimensions
+# Of a warm-up, when no more windows of an annealing begin; and when it is given up in their midst.
+WINDOWS, MOST_OF_ANNEALING = 0.7, 0.8
 # A sitting may end in mid-round. The next one goes on with it, unless so much of it was done.
 WHOLE = 0.99
 # So much of a warm-up is left to the run itself, which settles with frozen settings.
@@ -106,8 +107,9 @@ class Tuner:
             stopped = self.anneal(engine, first)
             session = None
         length, sampling = self.planned(engine.left())
-        if self.seconds_per_step > 0.0:  # what comes before the rounds has just ended
-            self.rounds_after_descent = self.fitting_rounds(length)
+        if self.seconds_per_step * self.pace > 0.0:  # what comes before the rounds has just ended
+            if self.problem.needs_search:
+                self.rounds_after_descent = self.fitting_rounds(length)
             first_round = length / max(2.0**self.count - 1.0, 1.0)
             self.found.begin_deadlines(self.pace * self.sweep, self.pace * first_round)
         parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
@@ -189,7 +191,11 @@ class Tuner:
         """Whether a population is to go from the prior to the posterior before the rounds."""
         if self.problem.needs_search or self.remembered or self.has_annealed:
             return False
-        return self.to_find.kernel is not None and self.found.kernel.anneals
+        kernel = self.found.kernel
+        if self.to_find.kernel is None or not kernel.anneals:
+            return False
+        # With few parameters rungs are few, too, and rounds soon know their shapes.
+        return self.problem.dimension >= FEWEST_FOR_SLICES or isinstance(kernel, Hamiltonian)
 
     def anneal(self, engine: Engine, first: Session) -> StopReason | None:
         """Go from the prior to the posterior; a reason if one was stopped on the way."""
@@ -200,7 +206,7 @@ class Tuner:
         annealing = Annealing(
             self.problem, guide_for(self.found.kernel, self.problem, alone), self.seed,
             first_level=hottest, processors=settings.on.processors,
-            windows_until=WINDOWS * length, most=MOST_ON_THE_WAY * length,
+            windows_until=WINDOWS * length, most=MOST_OF_ANNEALING * length,
         )  # fmt: skip
         usage = engine.search(first, annealing)
         if usage.failure is not None:

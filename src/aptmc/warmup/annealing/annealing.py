@@ -44,7 +44,7 @@ class Annealing(Batches):
 
     :param first_level: of a problem without a prior, where it begins; 0: the prior
     :param windows_until: when no more windows begin, from the beginning
-    :param most: time to get to the posterior; after that it is given up
+    :param most: time for it all; what is not complete by then is given up
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Annealing(Batches):
     @override
     def report(self, order: Order, outcome: Outcome | None, seconds: float, elapsed: float) -> None:
         super().report(order, outcome, seconds, elapsed)
-        if elapsed >= self._most and not self.has_arrived:
+        if elapsed >= self._most:
             self.end()
 
     @override
@@ -103,11 +103,23 @@ class Annealing(Batches):
             self.level, weights = next_power(self.level, rows[:, self._value])
             guide.level = self.level
             yield from guide.learn(rows[weights > 0.0], weights[weights > 0.0])
-            rows = rows[np.sort(self._rng.choice(self.size, self.size, p=weights))]
+            rows = self._without_the_lost(rows)
             rows = (yield from self._moved(rows, guide.on_the_way, None))[:, -1]
             self._note(rows)
         yield from self._windows(rows, self._windows_until)
         self.mixes = self.mixes and begins_well
+
+    def _without_the_lost(self, rows: FloatTable) -> FloatTable:
+        """Particles whose likelihood is zero become others.
+
+        To draw all of them anew by their weights would be to lose modes by chance: of those that
+        are left behind a population forgets one after the other.
+        """
+        lost = ~np.isfinite(rows[:, self._value])
+        if lost.any() and not lost.all():
+            rows = rows.copy()
+            rows[lost] = rows[self._rng.choice(np.flatnonzero(~lost), int(lost.sum()))]
+        return rows
 
     def _windows(self, rows: FloatTable, until: float) -> Generator[Batch, FloatTables, FloatTable]:
         """Stay at the present power until its shape is known, or there is no time for more."""

@@ -24,7 +24,8 @@ from aptmc.warmup.annealing.metric_of_slopes import metric_of_slopes
 SLOPES_PER_DIMENSION = 4  # of a window's draws, at most as many as there are
 FAR_OUT = 8.0  # median distances: of a heavy-tailed prior, what lies beyond is no measure
 MOST_ASTRAY = 0.01  # of trajectories, where one rung will do
-# Doublings of a trajectory on the way, where nobody has to get far, and in the first window.
+# Doublings of a trajectory on the way, where nobody has to get far, and in the first window; each
+# window has one more.
 DOUBLINGS_ON_THE_WAY, DOUBLINGS_OF_FIRST = 3, 5
 LONGER = 2.0  # times the size of leaps at the power before, at most
 
@@ -97,11 +98,9 @@ class LeapingGuide(Guide):
 
     @override
     def make_ready(self, window: int | None) -> None:
-        self._extent = self._kernel.extent
-        if window is None:
-            self._extent = DOUBLINGS_ON_THE_WAY
-        elif window == 0:
-            self._extent = DOUBLINGS_OF_FIRST
+        self._extent = DOUBLINGS_ON_THE_WAY
+        if window is not None:
+            self._extent = DOUBLINGS_OF_FIRST + window
         usual = usual_step(self.problem.dimension)
         self._leaps.begin_again(min(usual, LONGER * self._leaps.present))
         self._astray = self._late = 0

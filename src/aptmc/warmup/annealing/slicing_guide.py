@@ -37,7 +37,6 @@ class SlicingGuide(Guide):
     :param ladder: of one rung, for the kernel to make its numbers for
     """
 
-    fewest = 24
     on_the_way = 2
     first_window = 4
     gives_up = True
