@@ -213,7 +213,7 @@ class Tuner:
             raise usage.failure
         if usage.stopped is not StopReason.STILL_RUNNING:
             return usage.stopped
-        self.has_annealed = True
+        self.has_annealed, self.plan = True, None  # which is made anew, less what this took
         self.searched = usage.of_budget
         self.pace = usage.elapsed / max(usage.of_budget, LEAST_LEFT)
         self.spent += usage.elapsed

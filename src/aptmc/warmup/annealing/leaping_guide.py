@@ -44,6 +44,8 @@ class LeapingGuide(Guide):
     :param ladder: of one rung, for the kernel to make its numbers for
     """
 
+    fewest = 32  # windows of trajectories take long
+
     def __init__(self, problem: Problem, kernel: Hamiltonian, ladder: Ladder) -> None:
         self.problem, self._kernel, self._ladder = problem, kernel, ladder
         dimension = problem.dimension
