@@ -112,7 +112,7 @@ def trajectory(parts: Parts) -> Callable[..., bool]:
         if not log_ratio > -MOST_OFF:
             info[divergences] += 1.0
             return False
-        info[acceptance] += count * min(math.exp(log_ratio), 1.0)
+        info[acceptance] += count * math.exp(min(log_ratio, 0.0))
         return accepts(log_ratio, rng.random())
 
     return step

@@ -112,7 +112,7 @@ class Nuts(Hamiltonian):
                         info[divergences] += 1.0
                         ended = True
                         break
-                    info[acceptance] += min(math.exp(log_weight), 1.0)
+                    info[acceptance] += math.exp(min(log_weight, 0.0))
                     log_part = add(log_part, log_weight)
                     if takes(rng, log_weight - log_part):
                         copy_into(chosen, row)
