@@ -64,6 +64,7 @@ class Annealing(Batches):
         self.size = max(guide.fewest, 2 * processors + 2)
         self._value = value_column(problem.dimension)
         self._rng = Key(seed, 2, 0, WARMUP).generator()
+        self._log_weights = np.zeros(self.size)
         self.stages: list[Annealed] = []  # hottest first
         self.mixes = False  # whether chains get about in the posterior by themselves
         super().__init__(seed)
@@ -100,25 +101,32 @@ class Annealing(Batches):
         else:
             self._note(rows)
         while self.level < 1.0:
-            self.level, weights = next_power(self.level, rows[:, self._value])
+            before = self.level
+            self.level, weights = next_power(before, rows[:, self._value])
             guide.level = self.level
             yield from guide.learn(rows[weights > 0.0], weights[weights > 0.0])
-            rows = self._without_the_lost(rows)
+            rows = self._without_the_lost(rows, self.level - before)
             rows = (yield from self._moved(rows, guide.on_the_way, None))[:, -1]
             self._note(rows)
         yield from self._windows(rows, self._windows_until)
         self.mixes = self.mixes and begins_well
 
-    def _without_the_lost(self, rows: FloatTable) -> FloatTable:
-        """Particles whose likelihood is zero become others.
+    def _without_the_lost(self, rows: FloatTable, step: float) -> FloatTable:
+        """Particles whose likelihood is zero become others, or whose place has next to no weight.
 
         To draw all of them anew by their weights would be to lose modes by chance: of those that
         are left behind a population forgets one after the other.
         """
-        lost = ~np.isfinite(rows[:, self._value])
-        if lost.any() and not lost.all():
-            rows = rows.copy()
-            rows[lost] = rows[self._rng.choice(np.flatnonzero(~lost), int(lost.sum()))]
+        with np.errstate(invalid="ignore"):
+            self._log_weights = self._log_weights + step * rows[:, self._value]
+        possible = np.isfinite(self._log_weights)
+        if not possible.any():
+            return rows
+        least = np.median(self._log_weights[possible]) - self.guide.hopeless
+        lost = ~(self._log_weights >= least) | ~possible
+        others = self._rng.choice(np.flatnonzero(~lost), int(lost.sum()))
+        rows = rows.copy()
+        rows[lost], self._log_weights[lost] = rows[others], self._log_weights[others]
         return rows
 
     def _windows(self, rows: FloatTable, until: float) -> Generator[Batch, FloatTables, FloatTable]:

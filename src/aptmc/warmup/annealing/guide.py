@@ -19,6 +19,7 @@ class Guide(ABC):
 
     level = 0.0  # the present power
     fewest, most = 48, 128  # particles: a mode with a tenth of them is missed once in 150 times
+    hopeless = 25.0  # log weights below the median, where another's place is taken
     on_the_way = 1  # moves of each at a power
     first_window = 3  # moves of each, where the population begins to stay
     gives_up = False  # whether windows end where chains do not get about, for rounds to learn more

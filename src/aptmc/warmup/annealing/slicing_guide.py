@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import final
@@ -37,6 +38,7 @@ class SlicingGuide(Guide):
     :param ladder: of one rung, for the kernel to make its numbers for
     """
 
+    hopeless = math.inf  # who comes first to a mode must not take the places of all others
     on_the_way = 2
     first_window = 4
     gives_up = True
