@@ -206,8 +206,9 @@ class TemperedModel(ModelProblem):
         """
         if self not in OBSERVATIONS:
             raise InputError(
-                "the likelihood of single observations needs the model: make the problem again, "
-                "with aptmc.from_pymc(model), and give that one the run"
+                "the likelihood of single observations needs a model of PyMC or NumPyro: make the "
+                "problem again, with aptmc.from_pymc(model) or aptmc.from_numpyro(model, ...), and "
+                "give that one the run; in Stan compute it in generated quantities"
             )
         return OBSERVATIONS[self].with_log_likelihood(self, run)
 
