@@ -33,10 +33,17 @@ def judged(found: dict[str, Any], posterior: Posterior) -> Result:
         squares = (values - values.mean()) ** 2
         of_sd = squares.std() / np.sqrt(of_squares) / (2 * own_sd)
         sds.append(abs(own_sd - sd) / np.hypot(of_sd, sd_error))
-        hats.append(float(array_stats.rhat(values, chain_axis=0, draw_axis=1)))
+        hats.append(_r_hat(values))
         effective.append(size)
     return Result(float(max(means)), float(max(sds)), max(hats), min(effective))
 
 
 def _effective(values: Any) -> float:
     return float(array_stats.ess(values, chain_axis=0, draw_axis=1, method="mean"))
+
+
+def _r_hat(values: Any) -> float:
+    """Of halves of chains, of which a single one has two."""
+    if len(values) == 1:
+        values = values[:, : values.shape[1] // 2 * 2].reshape(2, -1)
+    return float(array_stats.rhat(values, chain_axis=0, draw_axis=1))
