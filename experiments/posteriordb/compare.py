@@ -6,9 +6,11 @@ import re
 from typing import Any, NamedTuple
 
 import numpy as np
-from arviz_stats.base import array_stats
+from arviz_stats.base.array import array_stats
 
 from experiments.posteriordb.posteriors import Posterior
+
+STATISTICS: Any = array_stats
 
 
 class Result(NamedTuple):
@@ -39,11 +41,11 @@ def judged(found: dict[str, Any], posterior: Posterior) -> Result:
 
 
 def _effective(values: Any) -> float:
-    return float(array_stats.ess(values, chain_axis=0, draw_axis=1, method="mean"))
+    return float(STATISTICS.ess(values, chain_axis=0, draw_axis=1, method="mean"))
 
 
 def _r_hat(values: Any) -> float:
     """Of halves of chains, of which a single one has two."""
     if len(values) == 1:
         values = values[:, : values.shape[1] // 2 * 2].reshape(2, -1)
-    return float(array_stats.rhat(values, chain_axis=0, draw_axis=1))
+    return float(STATISTICS.rhat(values, chain_axis=0, draw_axis=1))

@@ -63,9 +63,11 @@ def problem_of(one: Posterior, language: str) -> Any:
 
         return aptmc.from_pymc(pymc_models.model_of(one.name, one.data))
     if language == "numpyro":
+        import numpyro
+
         from experiments.posteriordb import numpyro_models
 
-        numpyro_models.numpyro.enable_x64()
+        numpyro.enable_x64()
         return aptmc.from_numpyro(numpyro_models.MODELS[one.name], **one.data)
     return aptmc.from_stan(_program(one.name), whole_data(one.name) | {"prior_only": 0})
 
@@ -124,11 +126,12 @@ def _by_nutpie(compiled: Any, begun: float) -> Drawn:
 def numpyro_nuts(one: Posterior, seconds: float) -> Drawn:
     """NumPyro's NUTS, one chain after the other; the first has to compile."""
     import jax
+    import numpyro
     from numpyro.infer import MCMC, NUTS
 
     from experiments.posteriordb import numpyro_models
 
-    numpyro_models.numpyro.enable_x64()
+    numpyro.enable_x64()
     model = numpyro_models.MODELS[one.name]
     sampler = MCMC(NUTS(model), num_warmup=TUNE, num_samples=DRAWS, progress_bar=False)
     chains, took = [], []
