@@ -7,9 +7,11 @@ few files: headers of Stan, its libraries of sundials and TBB, and `stanc`.
     pip download --no-deps httpstan==4.13.0
     git clone https://github.com/roualdes/bridgestan
     python -m tools.stan_sources httpstan-4.13.0-*.whl bridgestan FOLDER
+    pip install bridgestan==2.5.0
     export BRIDGESTAN=FOLDER
 
-httpstan 4.13.0 has Stan 2.35.0, and so has BridgeStan 2.5.0, whose tag is taken from the clone.
+httpstan 4.13.0 has Stan 2.35.0, and so has BridgeStan 2.5.0, whose tag is taken from the clone. A
+program compiles in a quarter of a minute.
 """
 
 from __future__ import annotations
