@@ -1,10 +1,10 @@
 """A model of Stan, taken apart through BridgeStan.
 
-It is compiled where BridgeStan can do that: it wants a compiler, `make` and Stan's sources, which it
-gets from GitHub. Where it cannot, `python -m tools.stan_sources` puts them together from the wheel of
-httpstan and a clone of BridgeStan of the same age (with `pip install bridgestan==2.5.0`), and the
-variable BRIDGESTAN says where. That is how these tests were run last: 13 processor seconds for each
-program. Otherwise they are skipped, or the variable APTMC_STAN_LIBRARY says where
+It is compiled where BridgeStan can do that: it wants a compiler, `make` and Stan's sources, which
+it gets from GitHub. Where it cannot, `python -m tools.stan_sources` puts them together from the
+wheel of httpstan and a clone of BridgeStan of the same age (with `pip install bridgestan==2.5.0`),
+and the variable BRIDGESTAN says where. That is how these tests were run last: 13 processor seconds
+for each program. Otherwise they are skipped, or the variable APTMC_STAN_LIBRARY says where
 `tests/support/schools.stan` lies compiled.
 """
 
@@ -178,7 +178,9 @@ def test_a_program_that_does_not_compile_is_told_where_and_why():
 
 def test_what_the_translator_says_is_one_sentence():
     assert _reason(RuntimeError(TRANSLATOR)) == WHERE
-    assert _reason(RuntimeError("g++: fatal error: no space\nmore\n")) == "g++: fatal error: no space"
+    assert (
+        _reason(RuntimeError("g++: fatal error: no space\nmore\n")) == "g++: fatal error: no space"
+    )
 
 
 def test_data_that_do_not_fit_are_refused(compiled):

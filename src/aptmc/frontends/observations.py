@@ -11,7 +11,8 @@ from aptmc.errors import InputError
 from aptmc.problem.variables import Variable
 
 if TYPE_CHECKING:
-    from aptmc.frontends.model_problem import ModelFunction, TemperedModel
+    from aptmc.frontends.model_functions import ModelFunction
+    from aptmc.frontends.model_problem import TemperedModel
     from aptmc.result.run import Run
 
 
