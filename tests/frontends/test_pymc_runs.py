@@ -127,14 +127,16 @@ def test_scripts_need_no_guard(tmp_path, from_standard_input):
 def test_in_this_process(mean_problem):
     on, schedule = aptmc.InProcess(), aptmc.Anytime()
     run = sampled(mean_problem, budget="400 moves", schedule=schedule, on=on)
-    assert run.summary()["mean"].ess > 50
+    assert run.completions > 300
+    assert np.isfinite(run.draws["posterior"]["mean"]).all()
 
 
 def test_on_a_cluster(mean_problem):
     with dask_cluster() as (_, client):
         on, schedule = aptmc.Dask(client), aptmc.Anytime()
         run = sampled(mean_problem, budget="400 moves", schedule=schedule, on=on)
-    assert run.summary()["mean"].ess > 50
+    assert run.completions > 300
+    assert np.isfinite(run.draws["posterior"]["mean"]).all()
 
 
 def test_observations_of_several_numbers_are_one_each(pm):
