@@ -154,7 +154,7 @@ def test_a_program_is_taken_as_text_from_beginning_to_end(tmp_path):
 
 TRANSLATOR = """Command make STANCFLAGS=--include-paths=. /tmp/m_model.so failed with code 2.
 stdout:
-/opt/bridgestan/bin/stanc --include-paths=. --o=/tmp/m.hpp /tmp/m.stan
+./bin/stanc --include-paths=. --o=/tmp/m.hpp /tmp/m.stan
 
 stderr:
 Syntax error in '/tmp/m.stan', line 1, column 20 to column 21, parsing error:
