@@ -132,7 +132,7 @@ def labels_log_prior(theta: Any) -> float:
     if not 0.0 <= theta[2] <= 1.0:
         return -math.inf
     square = (theta[0] ** 2 + theta[1] ** 2) / MEAN_SD**2
-    return -0.5 * square - LOG_2_PI - 2.0 * math.log(MEAN_SD)
+    return float(-0.5 * square - LOG_2_PI - 2.0 * math.log(MEAN_SD))
 
 
 def labels_from_cube(cube: Any) -> Any:
@@ -161,7 +161,7 @@ def spike_log_likelihood(theta: Any) -> float:
         spike -= 0.5 * ((theta[i] - SPIKE_PLACE) / SPIKE_SD) ** 2
     spike -= theta.size * math.log(SPIKE_SD)
     both = max(slab, spike) + math.log1p(math.exp(-abs(slab - spike)))
-    return math.log(0.5) - 0.5 * theta.size * LOG_2_PI + both
+    return float(math.log(0.5) - 0.5 * theta.size * LOG_2_PI + both)
 
 
 def spike_quantities(theta: Floats) -> Floats:
@@ -196,7 +196,7 @@ def logistic_log_prior(theta: Any) -> float:
     total = 0.0
     for i in range(theta.size):
         total -= 0.5 * (theta[i] / PRIOR_SD) ** 2
-    return total - theta.size * (0.5 * LOG_2_PI + math.log(PRIOR_SD))
+    return float(total - theta.size * (0.5 * LOG_2_PI + math.log(PRIOR_SD)))
 
 
 def logistic_from_cube(cube: Any) -> Any:
@@ -231,7 +231,7 @@ def schools_log_prior(theta: Any) -> float:
     total += math.log(2.0 / (math.pi * SCALE)) - math.log1p((spread / SCALE) ** 2)
     for i in range(EFFECTS.size):
         total -= 0.5 * ((theta[2 + i] - mean) / spread) ** 2 + 0.5 * LOG_2_PI + math.log(spread)
-    return total
+    return float(total)
 
 
 def schools_from_cube(cube: Any) -> Any:
