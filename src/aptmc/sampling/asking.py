@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aptmc.backends import Backend, Processes
-from aptmc.checks import whole_number
+from aptmc.checks import whole_number, yes_or_no
 from aptmc.clock import duration
 from aptmc.errors import InputError
 from aptmc.exchange import Rule
@@ -109,7 +109,9 @@ def asked_for(
         settling=SWEEPS_TO_SETTLE if settles and to_find.length != 0.0 else 0,
         keep=keep,
         thin=thin,
-        log_events=(on.logs_events or store is not None) if log_events is None else log_events,
+        log_events=(on.logs_events or store is not None)
+        if log_events is None
+        else yes_or_no("log_events", log_events),
         save_every=duration(save_every, "save_every"),
         progress=shows_progress if progress is None else progress,
         to_find=to_find,
@@ -147,8 +149,10 @@ def check_kind(name: str, value: object, kind: Any) -> None:
 
 def wrong_kind(name: str, value: object) -> InputError:
     """The error that says what an argument must be."""
-    wanted = {"on": "Backend"}.get(name, name.capitalize())
+    wanted = {"on": "Backend", "exchange": "Rule", "within": "Rule"}.get(name, name.capitalize())
     remedy = ""
+    if wanted == "Rule":
+        remedy = f": use {name}=aptmc.RungParity(), say, or leave it out"
     if name == "problem" and callable(value):
         remedy = ": use aptmc.Tempered(log_likelihood, prior), or aptmc.Abc for a simulator"
     return InputError(f"{name} must be an aptmc {wanted}, got {value!r}{remedy}")

@@ -10,6 +10,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 from aptmc.arguments import check_arguments, named_clearly
 from aptmc.backends import Backend, Processes
+from aptmc.checks import yes_or_no
 from aptmc.kernels import Kernel
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Pools
@@ -102,6 +103,8 @@ def sample(
     True
     """
     asked = locals()
+    if progress is not None:
+        yes_or_no("progress", progress)
     backend = asked["on"] = backend_from(on)
     with announced(backend, budget, progress=progress is None or progress) as call:
         with before_the_budget(problem, backend or Processes(), call.control):

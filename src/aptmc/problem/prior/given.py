@@ -9,6 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
+from aptmc.arguments import named_clearly
 from aptmc.compiled import is_compiled
 from aptmc.errors import InputError
 from aptmc.problem.prior.arguments import argument_names
@@ -105,6 +106,7 @@ class Given:
         return f"given({self.family.name}, {', '.join(words)})"
 
 
+@named_clearly
 def given(family: Any, *arguments: Any, **named: Any) -> Given:
     """A distribution whose parameters depend on earlier ones: the spelling that is compiled.
 
