@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, final
 
+from aptmc.compiled import text_of
 from aptmc.translation.expressions import Expressions
 from aptmc.translation.kinds import (
     NOTHING,
@@ -159,7 +160,7 @@ class Translation:
         """The error that names the line that stands in the way."""
         line = self.first_line + getattr(node, "lineno", 1) - 1
         file = self.source.__code__.co_filename
-        shown = inspect.getsource(self.source).splitlines()
+        shown = text_of(self.source)[0]
         place = getattr(node, "lineno", 1) - 1
         code = shown[place].strip() if place < len(shown) else ""
         return Untranslatable(
@@ -170,7 +171,7 @@ class Translation:
 
 def _tree_of(source: FunctionType) -> tuple[ast.FunctionDef, int]:
     try:
-        lines, first_line = inspect.getsourcelines(source)
+        lines, first_line = text_of(source)
         tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     except (OSError, TypeError, SyntaxError):
         raise Untranslatable(_no_source(source)) from None

@@ -58,7 +58,10 @@ class LaneModel:
 def lane_model(problem: Problem, kernel: Kernel, levels: Floats) -> LaneModel:
     """A problem and a kernel as lanes compute them, or an error that says why they cannot."""
     if isinstance(problem, Abc):
-        model = LaneModel(problem, _steps_of(problem), None, *_one_hit(problem, kernel, levels))
+        _refuse_plain(problem, problem.its_functions)
+        steps, whole_because = steps_in_lanes(problem)
+        places = _one_hit(problem, kernel, levels)
+        model = LaneModel(problem, steps, None, *places, whole_because)
     elif isinstance(problem, Tempered | Power):
         log_value = problem.log_likelihood if isinstance(problem, Tempered) else problem.log_density
         model = LaneModel(problem, None, log_value, *_random_walk(kernel, problem, levels))
