@@ -94,11 +94,12 @@ def steps_of(
     function: Callable[..., Any],
     size: int,
     name: str,
-    distance: Callable[..., Any] | None = None,
+    distance: Callable[[tuple[int, ...]], Callable[..., Any]] | None = None,
 ) -> StepsOfProgram:
     """A simulator of JAX as a beginning and a step, with the same random numbers.
 
-    :param distance: of what is simulated, a flat array, for one that gives no distance itself
+    :param distance: makes, for the shape of what is simulated, a function of that as a flat array;
+        for a simulator that gives no distance itself
     :raises Untranslatable: with the reason why it cannot be split
     """
     from aptmc.jax_programs.stepwise import in_steps
@@ -110,7 +111,8 @@ def steps_of(
     except Exception as error:
         raise Untranslatable(f"it cannot be traced: {error}") from error
     steps = in_steps(program)
-    found = first_of_all if distance is None else distance
+    shape = tuple(program.jaxpr.outvars[0].aval.shape) or (1,)
+    found = first_of_all if distance is None else distance(shape)
     begin = function_from(steps.begin)
     return StepsOfProgram(begin, function_from(steps.step, distance_of=found), steps.size)
 

@@ -18,9 +18,18 @@ from aptmc.problem.stepwise import Stepwise
 if TYPE_CHECKING:
     from aptmc.problem.abc import Abc
 
-NO_LOOP = (
-    "it is one function from its beginning to its end: to have it left in mid-way, write it as two,"
-    " aptmc.Abc.stepwise(begin, step, prior, state=...)"
+
+class WholeBecause(NamedTuple):
+    """Why a simulator cannot be left in mid-way, and what would help."""
+
+    because: str
+    remedy: str
+
+
+ONE_PIECE = WholeBecause(
+    "the simulator is one function from its beginning to its end",
+    "Write it as two functions, aptmc.Abc.stepwise(begin, step, prior, state=...), or leave this "
+    "hint alone where simulations are short or all alike",
 )
 
 
@@ -35,15 +44,23 @@ class InSteps(NamedTuple):
     """A simulator as steps."""
 
     steps: Stepwise
-    whole_because: str = ""  # if a step is a whole simulation, why
+    whole_because: WholeBecause | None = None  # if a step is a whole simulation
 
 
 def in_steps(problem: Abc) -> InSteps:
-    """The simulator of a problem whose functions are all compiled."""
+    """The simulator of a problem whose functions are all compiled: made once."""
+    kept: dict[Any, Any] = problem.compiled_moves
+    if "in steps" not in kept:
+        kept["in steps"] = _in_steps(problem)
+    found: InSteps = kept["in steps"]
+    return found
+
+
+def _in_steps(problem: Abc) -> InSteps:
     if problem.steps is not None:
         return InSteps(problem.steps)
     assert isinstance(problem.simulator, PlainSimulator)
-    because = NO_LOOP
+    because = ONE_PIECE
     if problem.written_in_jax is not None:
         function, name = problem.written_in_jax
         size = problem.parametrisation.size
@@ -51,7 +68,11 @@ def in_steps(problem: Abc) -> InSteps:
             found = steps_of(function, size, name, _distance(problem.simulator))
             return InSteps(Stepwise(*found))
         except Untranslatable as error:
-            because = f"it cannot be left in mid-way: {error}"
+            words, _, remedy = str(error).partition(": ")
+            because = WholeBecause(
+                f"the simulator cannot be left in mid-way: {words}",
+                remedy.capitalize() or ONE_PIECE.remedy,
+            )
     return InSteps(_in_one_piece(problem, problem.simulator), because)
 
 
@@ -78,25 +99,27 @@ def _in_one_piece(problem: Abc, simulator: PlainSimulator) -> Stepwise:
 
 
 def _distance(simulator: PlainSimulator) -> Callable[..., Any] | None:
-    """Of simulated data, one number after the other; None: the simulator gives a distance."""
+    """Makes, for the shape of simulated data, their distance, of them one number after the other.
+
+    None: the simulator gives a distance itself.
+    """
     if simulator.distance is None:
         return None
-    observed, distance = simulator.observed, simulator.distance
+    observed, distance, summary = simulator.observed, simulator.distance, simulator.summary
     assert observed is not None
-    if simulator.summary is None:
-        shape = observed.shape
 
+    def of_shape(shape: tuple[int, ...]) -> Callable[..., Any]:
         @njit
         def distance_of(found: Any) -> float:
             away = distance(found.reshape(shape), observed)
             return away if away >= 0.0 else math.nan  # type: ignore[no-any-return]
 
-        return distance_of  # type: ignore[no-any-return]
-    summary = simulator.summary
+        @njit
+        def distance_of_summary(found: Any) -> float:
+            summarised = np.atleast_1d(np.asarray(summary(found.reshape(shape)), np.float64))
+            away = distance(summarised, observed)
+            return away if away >= 0.0 else math.nan  # type: ignore[no-any-return]
 
-    @njit
-    def distance_of_summary(found: Any) -> float:
-        away = distance(np.atleast_1d(np.asarray(summary(found), np.float64)), observed)
-        return away if away >= 0.0 else math.nan  # type: ignore[no-any-return]
+        return distance_of if summary is None else distance_of_summary
 
-    return distance_of_summary  # type: ignore[no-any-return]
+    return of_shape

@@ -22,13 +22,16 @@ from aptmc.checks import whole_number
 from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.exchange import NeighbouringRungs, RandomParity, Reassignment
 from aptmc.pools import Groups
+from aptmc.problem import Abc, Problem
+from aptmc.problem.in_steps import in_steps
 from aptmc.schedule.base import Numbers
 from aptmc.session.control import Control
 from aptmc.session.descent import Errand
 from aptmc.session.session import Session, Usage
 from aptmc.session.start_up import Part, StoppedEarly
 
-TICKS_BETWEEN_DEADLINES = 1000.0
+# Between deadlines: steps of a simulator, evaluations of a density, whole simulations.
+TICKS, TICKS_OF_DENSITY, TICKS_OF_WHOLE = 1000.0, 101.0, 11.0
 # The last two are one here: a coin says which neighbours are paired.
 RULES = (Reassignment, NeighbouringRungs, RandomParity)
 LANES_IN_WARMUP = 2048
@@ -65,8 +68,6 @@ class Lanes(Backend):
 
     logs_events = False
     descends = True
-    own_deadlines = TICKS_BETWEEN_DEADLINES
-
     computes_any_kernel = False
     settles_itself = True
     computes_errands_alone = True
@@ -99,6 +100,15 @@ class Lanes(Backend):
 
     def __repr__(self) -> str:
         return f"Lanes({self.processors}, on {self.device})"
+
+    @override
+    def deadlines_for(self, problem: Problem) -> float | None:
+        """So many ticks, by what a tick is."""
+        if not isinstance(problem, Abc):
+            return TICKS_OF_DENSITY
+        if not problem.is_compiled:  # which is refused later on
+            return TICKS
+        return TICKS if in_steps(problem).whole_because is None else TICKS_OF_WHOLE
 
     @override
     def start_early(self, *, compiles: bool) -> None:
