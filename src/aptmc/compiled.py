@@ -167,7 +167,9 @@ class AtFirstUse(CPUDispatcher):
 
     def _signature(self) -> Any:
         source = self.model or self.py_func
-        return _arguments_of(source) if inspect.isgeneratorfunction(source) else signature_of(source)
+        return (
+            _arguments_of(source) if inspect.isgeneratorfunction(source) else signature_of(source)
+        )
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
         self.make_ready()

@@ -8,9 +8,9 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.jax_programs.stepwise import in_steps
 from aptmc.jax_programs.programs import Key, traced
 from aptmc.jax_programs.simulators import simulator_of, steps_of
+from aptmc.jax_programs.stepwise import in_steps
 from aptmc.jax_programs.writer import Untranslatable
 from aptmc.problem.stepwise import Stepwise
 from tests.lanes.problems import errors_off, sampled

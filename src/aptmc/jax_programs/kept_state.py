@@ -10,7 +10,7 @@ from typing import NamedTuple, final
 
 from aptmc.jax_programs.elementwise import cast
 from aptmc.jax_programs.values import Number, Stored, Value, room, write
-from aptmc.jax_programs.writer import Index, Untranslatable, Writer, plus, times
+from aptmc.jax_programs.writer import Index, Writer, plus, times
 
 BITS = 24  # of a part
 _PARTS = {"u4": 2, "i4": 2, "u8": 3, "i8": 3}

@@ -49,9 +49,7 @@ def in_steps(program: Any) -> Steps:
     :raises Untranslatable: with the reason, if it cannot be split
     """
     whole = opened(program)
-    places = [
-        place for place, one in enumerate(whole.piece.eqns) if one.primitive.name in LOOPS
-    ]
+    places = [place for place, one in enumerate(whole.piece.eqns) if one.primitive.name in LOOPS]
     if len(places) != 1:
         found = "none" if not places else str(len(places))
         raise Untranslatable(

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from aptmc.backends.lanes.cuda.source import source_for
 from aptmc.backends.lanes.fleet import Deadline, Fleet, Voyage
-from aptmc.backends.lanes.tables import Lanes, Places, Whole
+from aptmc.backends.lanes.tables import Lanes, Places
 from aptmc.compiled import Floats, FloatTable, FloatTables, Integers, IntegerTable
 from aptmc.errors import InputError
 
@@ -34,7 +34,7 @@ class GpuFleet(Fleet):
         )
         self.retune(voyage.levels, voyage.tuning)
         self._lanes, self._groups = np.int64(voyage.lanes), np.int64(voyage.groups)
-        self._seed = np.uint64(voyage.seed)
+        self._seed, self._first_group = np.uint64(voyage.seed), np.int64(voyage.first_group)
         self._reals: Any = None
         self._wholes: Any = None
         self._words: Any = None
@@ -57,7 +57,7 @@ class GpuFleet(Fleet):
 
     @override
     def sums(self) -> IntegerTable:
-        by_rung = self._wholes.reshape(int(Whole.COUNT), self.voyage.rungs, -1)
+        by_rung = self._wholes.reshape(self.voyage.places.wholes, self.voyage.rungs, -1)
         sums: IntegerTable = by_rung.sum(axis=2).get()
         return sums
 
@@ -75,8 +75,8 @@ class GpuFleet(Fleet):
             self._go_on(deadline.ticks, 0)
             self._exchange(
                 _blocks(voyage.groups), (THREADS,),
-                (self._lanes, self._groups, np.uint64(deadline.number), self._seed, self._levels,
-                 self._reals, self._wholes),
+                (self._lanes, self._groups, self._first_group, np.uint64(deadline.number),
+                 self._seed, self._levels, self._reals, self._wholes),
             )  # fmt: skip
             if deadline.is_kept:
                 self._collect(
@@ -91,15 +91,15 @@ class GpuFleet(Fleet):
     def _go_on(self, ticks: int, limits: Any) -> None:
         self._advance(
             _blocks(self.voyage.lanes), (THREADS,),
-            (self._lanes, self._groups, np.int64(ticks), limits, self._seed, self._levels,
-             self._tuning, np.int64(self._tuning.shape[1]), self._reals, self._wholes,
-             self._words),
+            (self._lanes, self._groups, self._first_group, np.int64(self.voyage.all_groups),
+             np.int64(ticks), limits, self._seed, self._levels, self._tuning,
+             np.int64(self._tuning.shape[1]), self._reals, self._wholes, self._words),
         )  # fmt: skip
 
 
 def check_memory(lanes: int, places: Places, bits: int) -> None:
     """Refuse lanes that do not fit, and say how many would."""
-    each = places.count * bits // 8 + int(Whole.COUNT) * 8 + 4 * 4
+    each = places.bytes_of_lane(bits)
     free, _ = import_module("cupy").cuda.runtime.memGetInfo()
     fit = int(SHARE_OF_MEMORY * free) // each
     if lanes > fit:
