@@ -171,7 +171,8 @@ class Nuts(Hamiltonian):
 @compiled
 def add_logs(one: float, other: float) -> float:
     """The log of a sum, from the logs of its parts."""
-    larger, smaller = (one, other) if one > other else (other, one)
+    larger = one if one > other else other
+    smaller = other if one > other else one
     if smaller == -math.inf:
         return larger
     return larger + math.log1p(math.exp(smaller - larger))

@@ -87,7 +87,8 @@ class Module:
         if array.dtype.kind not in "fiub" or not np.isfinite(array).all():
             raise Untranslatable(f"an array of constants must have finite numbers, got {array!r}")
         if array.dtype.kind == "f":
-            array = np.clip(array, -self.largest, self.largest)
+            largest = min(self.largest, float(np.finfo(array.dtype).max))
+            array = np.clip(array, -largest, largest)
         kind = array_of(array)
         key = (kind.name, array.tobytes())
         if key not in self._constants:

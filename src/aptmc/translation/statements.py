@@ -177,8 +177,11 @@ class Statements:
         self.function.write("continue;")
 
     def _return(self, node: ast.Return) -> None:
-        value = None if node.value is None else self.function.expressions.value(node.value)
-        self.function.give_back(node, value)
+        is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+        if node.value is None or is_none:
+            self.function.give_back(node, None)
+        else:
+            self.function.give_back(node, self.function.expressions.value(node.value))
 
 
 def _read(target: ast.expr) -> ast.expr:
