@@ -151,10 +151,8 @@ DEVICE long_word bits_u8(double x) { long_word y; __builtin_memcpy(&y, &x, 8); r
 #define WHOLES_AT(column) wholes[(long long)(column) * lanes + lane]
 #define WORDS_AT(column) words[(long long)(column) * lanes + lane]
 
-// Lanes of some of all groups: `first_group` is the place of their first group among all, by which
-// keys go.
-#define NAMED (rung * all_groups + first_group + lane % groups)
-
+// These are lanes of some of all groups, and `first_group` is the place of the first of these. Keys
+// go by the place of a lane among all.
 #if !HAS_STAGES
 
 KERNEL BOUNDS advance(long long lanes, long long groups, long long first_group, long long all_groups,
@@ -164,6 +162,7 @@ KERNEL BOUNDS advance(long long lanes, long long groups, long long first_group, 
     if (WHOLES_AT(BROKEN) == 0) {
       int rung = (int)(lane / groups);
       const real *numbers = tuning + rung * tuned;
+      long long named = lane + rung * (all_groups - groups) + first_group;
       real level = levels[rung];
       Generator rng = {WORDS_AT(0), WORDS_AT(1), WORDS_AT(2), WORDS_AT(3)};
       real there[DIMENSION], state[STATE + 1];
@@ -180,7 +179,7 @@ KERNEL BOUNDS advance(long long lanes, long long groups, long long first_group, 
         bool is_over = false, is_accepted = false;
         real value = -1;
         if (!under_way) {
-          rng = generator_of(seed, 2 * NAMED + flying, WHOLES_AT(STARTED + flying), MOVE);
+          rng = generator_of(seed, 2 * named + flying, WHOLES_AT(STARTED + flying), MOVE);
           real normals[DIMENSION];
           for (int i = 0; i < DIMENSION; i++) normals[i] = standard_normal_of(rng);
           for (int i = 0; i < DIMENSION; i++) {
@@ -255,6 +254,7 @@ KERNEL advance(long long lanes, long long groups, long long first_group, long lo
     if (WHOLES_AT(BROKEN) == 0) {
       int rung = (int)(lane / groups);
       real *numbers = (real *)tuning + rung * tuned;
+      long long named = lane + rung * (all_groups - groups) + first_group;
       real level = levels[rung];
       Generator rng = {WORDS_AT(0), WORDS_AT(1), WORDS_AT(2), WORDS_AT(3)};
       real here[DIMENSION + 2], there[DIMENSION + 2], memory[STATE + 1], info[INFO];
@@ -277,7 +277,7 @@ KERNEL advance(long long lanes, long long groups, long long first_group, long lo
           is_new = false;
         }
         if (!under_way) {
-          rng = generator_of(seed, 2 * NAMED + flying, WHOLES_AT(STARTED + flying), MOVE);
+          rng = generator_of(seed, 2 * named + flying, WHOLES_AT(STARTED + flying), MOVE);
           begin_move(level, numbers, here, rng, there, memory, info);
           under_way = true;
           since = tick;
