@@ -16,8 +16,10 @@ from aptmc.diagnostics import Summary
 from aptmc.errors import StopReason
 from aptmc.pools import Groups
 from aptmc.problem.chain_state import value_column
+from aptmc.problem.in_steps import WholeBecause
 from aptmc.result.chosen_kernel import more_steps
 from aptmc.result.divergence_advice import about_divergences, share_astray
+from aptmc.result.lane_advice import about_whole_simulations, why_whole
 from aptmc.result.no_draws import no_draws
 from aptmc.result.one_advice import Advice
 from aptmc.result.prior_sketch import known_sketches, like_the_prior
@@ -67,6 +69,7 @@ class VitalSigns(NamedTuple):
     draws_globally: str | None = None  # the function that draws from generators it is not given
     more_steps: str = "more local steps per move"  # how to say so to `sample`
     is_grouped: bool = True  # whether moves have several local steps
+    whole_because: WholeBecause | None = None  # of lanes that ran whole simulations
     kernel_was_left: bool = False  # to aptmc, so that nobody can ask for another of the kind
 
     @property
@@ -92,6 +95,7 @@ def advise(signs: VitalSigns) -> list[Advice]:
         *about_divergences(signs.astray),
         *_about_warmup(signs),
         *_about_time(signs),
+        *about_whole_simulations(signs.whole_because),
         *_about_randomness(signs),
     ]
     return sorted(found, key=lambda advice: not advice.serious)
@@ -318,6 +322,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         draws_globally=settings.problem.its_function if run.draws_globally else None,
         more_steps=more_steps(settings),
         is_grouped=bool(run.steps_per_move.max() > 1),
+        whole_because=why_whole(settings),
         kernel_was_left=settings.chosen != "",
     )
 

@@ -39,11 +39,18 @@ class Voyage:
     seed: int
     takes_all: bool  # whether chains in flight are exchanged: the error of `Uncorrected`
     kept_lanes: int  # whose draws are kept: those of the coldest rung come first
+    first_group: int = 0  # the place of the first of these groups among all
+    groups_in_all: int | None = None  # if there are more: other devices have them
 
     @property
     def rungs(self) -> int:
         """How many rungs each group has."""
         return int(self.levels.size)
+
+    @property
+    def all_groups(self) -> int:
+        """How many groups there are on all devices."""
+        return self.groups if self.groups_in_all is None else self.groups_in_all
 
     @property
     def lanes(self) -> int:
@@ -53,7 +60,8 @@ class Voyage:
     @property
     def places(self) -> Places:
         """Where the columns are."""
-        return Places(self.model.dimension, self.model.size)
+        model = self.model
+        return Places(model.dimension, model.size, len(model.statistics))
 
     @property
     def has_tolerances(self) -> bool:
@@ -130,8 +138,8 @@ class ProcessorFleet(Fleet):
 
         def advance(first: int, last: int) -> None:
             self._advance(
-                first, last, ticks, voyage.groups, voyage.seed, voyage.levels, voyage.tuning,
-                lanes.reals, lanes.wholes, lanes.words,
+                first, last, ticks, voyage.groups, voyage.first_group, voyage.all_groups,
+                voyage.seed, voyage.levels, voyage.tuning, lanes.reals, lanes.wholes, lanes.words,
             )  # fmt: skip
 
         if self._pool is None or int(ticks.sum()) < WORTH_SHARING:
@@ -149,8 +157,9 @@ class ProcessorFleet(Fleet):
         for deadline in deadlines:
             self.catch_up(np.full(voyage.lanes, deadline.ticks))
             exchange(
-                deadline.number, voyage.groups, voyage.seed, voyage.model.dimension,
-                voyage.has_tolerances, voyage.takes_all, voyage.levels, lanes.reals, lanes.wholes,
+                deadline.number, voyage.groups, voyage.first_group, voyage.seed,
+                voyage.model.dimension, voyage.has_tolerances, voyage.takes_all, voyage.levels,
+                lanes.reals, lanes.wholes,
             )  # fmt: skip
             if deadline.is_kept:
                 kept.append(waiting_states(lanes, voyage))
