@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from experiments.comparison.densities import DENSITIES
 from experiments.comparison.environment import CACHE, PYTHON
+from experiments.comparison.problems import PROBLEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = "ours"
@@ -39,7 +39,7 @@ class Cell(NamedTuple):
     @property
     def limits(self) -> tuple[int, float, int]:
         """What it may use."""
-        density = DENSITIES[self.problem]
+        density = PROBLEMS[self.problem]
         if self.kind == "evaluations":
             return density.evaluations, 0.0, self.workers
         return 0, density.seconds, self.workers

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from experiments.comparison.densities import DENSITIES
 from experiments.comparison.given import GIVEN, Answer, Limits
+from experiments.comparison.problem import Density
+from experiments.comparison.problems import PROBLEMS
 
 PLUMBING = "here"  # ends a line that is there for the comparison's sake
 
@@ -32,7 +33,7 @@ def lines_of(module: ModuleType) -> int:
 
 def estimates(answer: Answer, name: str) -> list[float]:
     """Means of the density's quantities."""
-    values = np.asarray(DENSITIES[name].quantities(np.asarray(answer.draws)), dtype=float)
+    values = np.asarray(PROBLEMS[name].quantities(np.asarray(answer.draws)), dtype=float)
     weights = np.ones(len(values)) if answer.weights is None else np.asarray(answer.weights)
     means: list[float] = (weights @ values / weights.sum()).tolist()
     return means
@@ -40,12 +41,16 @@ def estimates(answer: Answer, name: str) -> list[float]:
 
 def run(name: str, library: str, seed: int, limits: Limits) -> dict[str, Any]:
     """What it found, in numbers."""
-    GIVEN.density = density = DENSITIES[name]
-    density.log_posterior(density.from_cube(np.full(density.dimension, 0.5)))  # compiles
+    problem = PROBLEMS[name]
+    if isinstance(problem, Density):
+        GIVEN.density = problem
+        problem.log_posterior(problem.from_cube(np.full(problem.dimension, 0.5)))  # compiles
+    else:
+        problem.case.simulate(np.array(problem.truth.means), np.random.default_rng(0))
     GIVEN.evaluations = 0
     module = import_module(f"experiments.comparison.libraries.{library}")
     began, spent = time.perf_counter(), sum(os.times()[:4])
-    answer: Answer = module.sample(density, limits, seed)
+    answer: Answer = module.sample(problem, limits, seed)
     used = answer.evaluations
     return {
         "elapsed": time.perf_counter() - began,

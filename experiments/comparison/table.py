@@ -9,10 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.comparison.cells import Cell
-from experiments.comparison.densities import DENSITIES
 from experiments.comparison.problem import Density
+from experiments.comparison.problems import PROBLEMS
+from experiments.comparison.simulators import Simulator
 
-NAMES = {"ours": "aptmc", "ours_gradient": "aptmc, gradients", "ultranest": "UltraNest"}
+NAMES = {
+    "ours": "aptmc",
+    "ours_gradient": "aptmc, gradients",
+    "ours_simulator": "aptmc",
+    "ours_adjusted": "aptmc, `run.adjusted()`",
+    "ultranest": "UltraNest",
+    "blackjax": "BlackJAX, tempered SMC",
+    "numpyro": "NumPyro, NUTS",
+    "pyabc": "pyABC",
+    "elfi": "ELFI",
+}
 ON_TIME = 1.02
 
 
@@ -32,7 +43,7 @@ class Row(NamedTuple):
     note: str
 
 
-def row(density: Density, library: str, found: Sequence[dict[str, Any]]) -> Row:
+def row(density: Density | Simulator, library: str, found: Sequence[dict[str, Any]]) -> Row:
     """From what the runs have found."""
     answered = [each for each in found if "means" in each]
     complaints = [each["failed"] for each in found if "failed" in each]
@@ -63,15 +74,15 @@ def row(density: Density, library: str, found: Sequence[dict[str, Any]]) -> Row:
     )  # fmt: skip
 
 
-def rows(cells: Sequence[Cell]) -> Iterator[tuple[Density, list[Row]]]:
+def rows(cells: Sequence[Cell]) -> Iterator[tuple[Density | Simulator, list[Row]]]:
     """By problem."""
     for name in dict.fromkeys(cell.problem for cell in cells):
         these = [cell for cell in cells if cell.problem == name]
         table = []
         for library in dict.fromkeys(cell.library for cell in these):
             found = [cell.found() for cell in these if cell.library == library]
-            table.append(row(DENSITIES[name], library, [each for each in found if each]))
-        yield DENSITIES[name], table
+            table.append(row(PROBLEMS[name], library, [each for each in found if each]))
+        yield PROBLEMS[name], table
 
 
 def least(each: Row) -> float:
@@ -83,7 +94,8 @@ def markdown(cells: Sequence[Cell], kind: str) -> str:
     """A table for each problem, the best first."""
     parts = []
     for density, table in rows(cells):
-        amount = f"{density.evaluations:,} evaluations" if kind == "evaluations" else (
+        what = "evaluations" if isinstance(density, Density) else "simulations"
+        amount = f"{density.evaluations:,} {what}" if kind == "evaluations" else (
             f"{density.seconds:g} s on {cells[0].workers} processors"
         )  # fmt: skip
         words = f"effective draws, worst ({', '.join(density.words)})"
@@ -98,7 +110,7 @@ def markdown(cells: Sequence[Cell], kind: str) -> str:
     return "\n".join(parts)
 
 
-def _line(density: Density, each: Row, kind: str) -> str:
+def _line(density: Density | Simulator, each: Row, kind: str) -> str:
     name = NAMES.get(each.library, each.library)
     if not each.runs:
         return f"| {name} | 0 | {each.failed.replace('|', '/')} {'|  ' * 7}|"

@@ -12,11 +12,11 @@ STEPS, SHARE, STAGES = 10, 0.5, 20  # of each particle; of the particles' worth;
 
 def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """As many particles as twenty stages of ten random-walk steps afford."""
-    import blackjax  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    import blackjax.smc.resampling as resampling  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import blackjax
+    import blackjax.smc.resampling as resampling
     import jax
     import jax.numpy as jnp
-    from blackjax.smc import extend_params  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    from blackjax.smc import extend_params
 
     from experiments.comparison.jax_densities import LOG_LIKELIHOODS, LOG_PRIORS
 

@@ -10,7 +10,7 @@ from experiments.comparison.problem import Density
 
 def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """With its defaults, until so many calls."""
-    import dynesty  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import dynesty
 
     most = limits.evaluations or limits.calls(log_likelihood)  # here
     with limits.pool() as pool:

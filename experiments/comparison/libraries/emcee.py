@@ -12,7 +12,7 @@ MOST = 50_000  # iterations, for which it takes memory at once
 
 def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """Thirty-two walkers from the prior, or four for each parameter."""
-    import emcee  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import emcee
 
     over = limits.watch()  # here
     walkers = max(32, 4 * density.dimension)

@@ -10,7 +10,7 @@ from experiments.comparison.problem import Density
 
 def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """With its defaults: it ends at 10,000 effective draws of its own counting."""
-    from nautilus import Sampler  # type: ignore[import-not-found,unused-ignore]
+    from nautilus import Sampler
 
     sampler = Sampler(
         from_cube, log_likelihood, n_dim=density.dimension, pass_dict=False, seed=seed,

@@ -14,7 +14,7 @@ def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """Until the evaluations of the gradient are used up, the warm-up among them."""
     import jax
     import jax.numpy as jnp
-    from numpyro.infer import MCMC, NUTS  # type: ignore[import-not-found,unused-ignore]
+    from numpyro.infer import MCMC, NUTS
 
     from experiments.comparison.jax_densities import constrained, unconstrained_log_density
 

@@ -12,7 +12,7 @@ TEMPERATURES, MOST = 10, 100_000
 
 def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """Ten temperatures, an exchange after each step; the first quarter is burn-in."""
-    import reddemcee  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import reddemcee
 
     walkers = max(32, 4 * density.dimension)
     rng = np.random.default_rng(seed)

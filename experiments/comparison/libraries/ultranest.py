@@ -12,7 +12,7 @@ from experiments.comparison.problem import Density
 
 def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """With its defaults, until so many calls."""
-    import ultranest  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import ultranest
 
     logging.getLogger("ultranest").setLevel(logging.WARNING)  # here
     np.random.seed(seed)  # noqa: NPY002 here: it has no argument for a seed

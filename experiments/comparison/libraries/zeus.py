@@ -12,7 +12,7 @@ from experiments.comparison.problem import Density
 
 def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """As many walkers as emcee, a hundred steps at a time."""
-    import zeus  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import zeus
 
     logging.getLogger().setLevel(logging.ERROR)  # here
     over = limits.watch()  # here
