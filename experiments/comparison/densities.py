@@ -149,7 +149,7 @@ def labels_quantities(theta: Floats) -> Floats:
 
 # --- a spike beside a slab ------------------------------------------------------------------------
 
-SPIKE_SD, SPIKE_PLACE, SLAB_BOX, SLAB_DIMENSION = 0.02, 2.5, 5.0, 4
+SPIKE_SD, SPIKE_PLACE, SLAB_BOX, SLAB_DIMENSION = 0.02, 2.5, 5.0, 2
 
 
 @njit
@@ -281,10 +281,10 @@ DENSITIES = {
             ("first on the left", "left mean", "right mean", "weight of the right"), modes=(0,),
         ),
         Density(
-            "spike and slab", "a spike of a fiftieth of the slab's width, four dimensions",
+            "spike and slab", "a spike of a fiftieth of the slab's width",
             _names("x", SLAB_DIMENSION), uniform(-SLAB_BOX, SLAB_BOX, SLAB_DIMENSION)[0],
             spike_log_likelihood, uniform(-SLAB_BOX, SLAB_BOX, SLAB_DIMENSION)[1],
-            spike_quantities, ("the spike", "mean x0"), modes=(0,), evaluations=200_000,
+            spike_quantities, ("the spike", "mean x0"), modes=(0,),
         ),
         Density(
             "logistic", "logistic regression, 25 coefficients", _names("beta", COEFFICIENTS),
