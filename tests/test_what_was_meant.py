@@ -30,6 +30,7 @@ def simulate(theta: Any, rng: Any) -> Any:
 PROBLEM = aptmc.Tempered(log_likelihood, PRIOR)
 GIVEN: Any = {"kernel": aptmc.RandomWalk(1.0), "schedule": aptmc.Anytime(every=5), "seed": 1}
 IN_VIRTUAL_TIME = partial(aptmc.sample, PROBLEM, budget=100, on=aptmc.VirtualTime(1), **GIVEN)
+RUN = IN_VIRTUAL_TIME(ladder=3)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,7 @@ IN_VIRTUAL_TIME = partial(aptmc.sample, PROBLEM, budget=100, on=aptmc.VirtualTim
         (lambda: aptmc.given(), "given() needs family"),
         (lambda: aptmc.Variable(), "Variable() needs name"),
         (lambda: aptmc.distance.p_norm(p=2), "p_norm() has no argument 'p'"),
+        (lambda: aptmc.plan("run.zarr"), "plan() needs workers"),
         (lambda: aptmc.distance.log_supremum(3), "log_supremum() takes nothing, got 1"),
     ],
 )
@@ -168,6 +170,36 @@ def test_names_and_numbers_stand_for_what_learns_and_computes() -> None:
     assert run.settings.schedule == aptmc.Synchronous()
     with aptmc.start(PROBLEM, budget=60, on=2, ladder=4, **GIVEN) as handle:
         assert handle.stop().settings.on.processors == 2
+
+
+@pytest.mark.parametrize("wrong", [3, True, b"run.zarr", "", "a\0b", "a" * 300, "s3://b/run.zarr"])
+def test_what_is_no_path_is_refused(wrong: Any) -> None:
+    calls = [
+        lambda: IN_VIRTUAL_TIME(store=wrong),
+        lambda: aptmc.resume(wrong, PROBLEM, budget=1),
+        lambda: aptmc.replay(wrong, PROBLEM),
+        lambda: aptmc.open(wrong),
+        lambda: RUN.report(wrong),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match=r"^(store|path) (must|cannot) be "):
+            call()
+
+
+def test_a_folder_in_ones_home_can_be_named(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    IN_VIRTUAL_TIME(store="~/run.zarr")
+    assert aptmc.open(tmp_path / "run.zarr").stopped.name == "BUDGET_SPENT"
+    with pytest.raises(InputError, match="is a folder: name a file in it"):
+        RUN.report("~")
+
+
+@pytest.mark.parametrize("plot", ["marginals", "traces", "pairs", "timeline", "swap_rates"])
+def test_plots_and_moves_are_asked_of_a_run(plot: str) -> None:
+    with pytest.raises(InputError, match=f"^{plot} takes a run, got DataTree"):
+        getattr(aptmc.plots, plot)(RUN.draws)
+    with pytest.raises(InputError, match=r"^a move is named by its random key, got None"):
+        RUN.rerun(None)  # type: ignore[arg-type]
 
 
 # --- whose frames are shown ---------------------------------------------------------------------

@@ -25,6 +25,7 @@ from aptmc.sampling.enough import until_from
 from aptmc.sampling.short_forms import kernel_from, ladder_from, pools_from, schedule_from
 from aptmc.schedule import Anytime, Schedule
 from aptmc.settings import SWEEPS_TO_SETTLE, Settings, ToFind
+from aptmc.store.folder import path_from
 from aptmc.warmup import first_guess
 from aptmc.warmup.guess import with_deadlines
 
@@ -118,7 +119,7 @@ def asked_for(
         to_find=to_find,
         chosen=why_chosen(problem) if is_automatic else "",
     )
-    return first_guess(settings), None if store is None else Path(store)
+    return first_guess(settings), None if store is None else path_from("store", store)
 
 
 def amount_of(budget: float | str, problem: Problem) -> tuple[Quota | None, float]:

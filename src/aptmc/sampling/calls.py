@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from inspect import signature
-from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from aptmc.arguments import check_arguments, named_clearly
@@ -24,6 +23,7 @@ from aptmc.sampling.phases import prepare
 from aptmc.sampling.resuming import prepare_to_resume
 from aptmc.sampling.short_forms import backend_from
 from aptmc.schedule import Schedule
+from aptmc.store.folder import path_from
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -216,8 +216,8 @@ def resume(
         with before_the_budget(problem, backend, call.control):
             pass
         prepared = prepare_to_resume(
-            Path(store), problem, budget, backend, kernel, schedule, force=force, progress=progress,
-            until=until_from(until),
+            path_from("store", store), problem, budget, backend, kernel, schedule, force=force,
+            progress=progress, until=until_from(until),
         )  # fmt: skip
         compile_own(prepared.settings, call.control)
         phases = call.watched(prepared)
