@@ -7,11 +7,11 @@ few files: headers of Stan, its libraries of sundials and TBB, and `stanc`.
     pip download --no-deps httpstan==4.13.0
     git clone https://github.com/roualdes/bridgestan
     python -m tools.stan_sources httpstan-4.13.0-*.whl bridgestan FOLDER
-    pip install bridgestan==2.5.0
+    pip install bridgestan==2.7.0
     export BRIDGESTAN=FOLDER
 
-httpstan 4.13.0 has Stan 2.35.0, and so has BridgeStan 2.5.0, whose tag is taken from the clone. A
-program compiles in a quarter of a minute.
+httpstan 4.13.0 has Stan 2.35.0, with which BridgeStan 2.7.0 compiles, too; its tag is taken from
+the clone. A program compiles in a quarter of a minute.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-TAG = "v2.5.0"
+TAG = "v2.7.0"
 MAKEFILE = """\
 # In place of BridgeStan's, which wants clones of Stan and of its mathematics.
 STAN := $(CURDIR)/httpstan
 FLAGS := -std=c++17 -O3 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -w -pthread \\
-\t-DBRIDGESTAN_EXPORT -DBOOST_DISABLE_ASSERTS -D_REENTRANT -D_GLIBCXX_USE_CXX11_ABI=0
+\t-DBRIDGESTAN_EXPORT -DSTAN_OVERRIDE_EIGEN_ASSERT -DBOOST_DISABLE_ASSERTS \\
+\t-D_REENTRANT -D_GLIBCXX_USE_CXX11_ABI=0
 CXX := g++ $(FLAGS) -I $(STAN)/include
 LIBRARIES := -L $(STAN)/lib -lsundials_cvodes -lsundials_idas -lsundials_kinsol \\
 \t-lsundials_nvecserial -ltbb -Wl,-rpath,$(STAN)/lib

@@ -50,7 +50,7 @@ def autoregression(y: Any, K: int) -> None:  # noqa: N803
     numpyro.sample("y", dist.Normal(alpha + earlier @ beta, sigma), obs=y[K:])
 
 
-STEPS = 20  # of a Runge-Kutta rule of the fourth order, for each year
+STEPS = 5  # of a Runge-Kutta rule of the fourth order, for each year: right to five digits
 
 
 def lotka_volterra(ts: Any, y_init: Any, y: Any) -> None:

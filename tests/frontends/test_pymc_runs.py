@@ -127,14 +127,16 @@ def test_scripts_need_no_guard(tmp_path, from_standard_input):
 def test_in_this_process(mean_problem):
     on, schedule = aptmc.InProcess(), aptmc.Anytime()
     run = sampled(mean_problem, budget="400 moves", schedule=schedule, on=on)
-    assert run.summary()["mean"].ess > 50
+    assert run.completions > 300
+    assert np.isfinite(run.draws["posterior"]["mean"]).all()
 
 
 def test_on_a_cluster(mean_problem):
     with dask_cluster() as (_, client):
         on, schedule = aptmc.Dask(client), aptmc.Anytime()
         run = sampled(mean_problem, budget="400 moves", schedule=schedule, on=on)
-    assert run.summary()["mean"].ess > 50
+    assert run.completions > 300
+    assert np.isfinite(run.draws["posterior"]["mean"]).all()
 
 
 def test_observations_of_several_numbers_are_one_each(pm):
@@ -161,6 +163,7 @@ def test_ordered_variables_are_drawn_in_order(pm):
         mean = pm.Normal("mean", 0, 2, shape=2, transform=ordered, initval=[-1.0, 1.0])
         pm.Normal("y", mean, 1, observed=[1.0, 2.0])
     problem = aptmc.from_pymc(model)
+    assert model.rvs_to_initial_values[mean] == [-1.0, 1.0]  # the model is left as it was
     draws = problem.constrain(problem.prior.draw(np.random.default_rng(1), 2000))
     assert (draws[:, 1] > draws[:, 0]).all()
     lower = stats.norm(0, 2)

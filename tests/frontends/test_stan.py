@@ -2,8 +2,8 @@
 
 It is compiled where BridgeStan can do that: it wants a compiler, `make` and Stan's sources, which
 it gets from GitHub. Where it cannot, `python -m tools.stan_sources` puts them together from the
-wheel of httpstan and a clone of BridgeStan of the same age (with `pip install bridgestan==2.5.0`),
-and the variable BRIDGESTAN says where. That is how these tests were run last: 13 processor seconds
+wheel of httpstan and a clone of BridgeStan (with `pip install bridgestan==2.7.0`), and the
+variable BRIDGESTAN says where. That is how these tests were run last: 13 processor seconds
 for each program. Otherwise they are skipped, or the variable APTMC_STAN_LIBRARY says where
 `tests/support/schools.stan` lies compiled.
 """
@@ -154,7 +154,7 @@ def test_a_program_is_taken_as_text_from_beginning_to_end(tmp_path):
 
 TRANSLATOR = """Command make STANCFLAGS=--include-paths=. /tmp/m_model.so failed with code 2.
 stdout:
-/opt/bridgestan/bin/stanc --include-paths=. --o=/tmp/m.hpp /tmp/m.stan
+./bin/stanc --include-paths=. --o=/tmp/m.hpp /tmp/m.stan
 
 stderr:
 Syntax error in '/tmp/m.stan', line 1, column 20 to column 21, parsing error:

@@ -15,10 +15,23 @@ from aptmc.problem.variables import Variable
 
 def graphs_of(model: Any) -> Graphs:
     """The graphs of a model with the data that it has now."""
+    order = [variable.name for variable in model.free_RVs]
+    return Graphs(_frozen(model), order, bool(model.check_bounds))
+
+
+def _frozen(model: Any) -> Any:
+    """A copy with the data that it has now, and without `initval`, for PyMC copies none with it.
+
+    Chains begin with draws from the prior.
+    """
     from pymc.model.transform.optimization import freeze_dims_and_data
 
-    order = [variable.name for variable in model.free_RVs]
-    return Graphs(freeze_dims_and_data(model), order, bool(model.check_bounds))
+    own = dict(model.rvs_to_initial_values)
+    try:
+        model.rvs_to_initial_values.update(dict.fromkeys(own))
+        return freeze_dims_and_data(model)
+    finally:
+        model.rvs_to_initial_values.update(own)
 
 
 @final
