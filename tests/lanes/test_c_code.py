@@ -10,8 +10,9 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.backends.lanes.fleet import Deadline, ProcessorFleet, Voyage
+from aptmc.backends.lanes.fleet import Deadline, Voyage
 from aptmc.backends.lanes.model import lane_model
+from aptmc.backends.lanes.processor_fleet import ProcessorFleet
 from aptmc.backends.lanes.tables import Whole, empty_lanes
 from aptmc.kernels.hamiltonian import Metric
 from aptmc.kernels.students import Mixed, Students

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import aptmc
-from aptmc.backends.lanes.fleet import ProcessorFleet
 from aptmc.backends.lanes.many_fleets import ManyFleets
 from aptmc.backends.lanes.memory import check_fit, check_host, free_memory
+from aptmc.backends.lanes.processor_fleet import ProcessorFleet
 from aptmc.backends.lanes.tables import Places
 from aptmc.errors import InputError
 from tests.lanes.problems import TWO_MODES, sampled, two_modes

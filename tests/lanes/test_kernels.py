@@ -11,8 +11,9 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.backends.lanes.fleet import ProcessorFleet, Voyage
+from aptmc.backends.lanes.fleet import Voyage
 from aptmc.backends.lanes.model import lane_model
+from aptmc.backends.lanes.processor_fleet import ProcessorFleet
 from aptmc.backends.lanes.tables import Whole, empty_lanes
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel

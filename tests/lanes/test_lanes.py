@@ -60,7 +60,7 @@ def test_what_was_counted_adds_up(run):
 
 
 def test_threads_share_the_work_and_change_nothing(monkeypatch, run):
-    monkeypatch.setattr("aptmc.backends.lanes.fleet.WORTH_SHARING", 0)
+    monkeypatch.setattr("aptmc.backends.lanes.processor_fleet.WORTH_SHARING", 0)
     on = aptmc.Lanes(LANES, device="cpu", budget_in="ticks", threads=3, settle=0.0)
     assert np.array_equal(draws_of(run), draws_of(run_for(on=on)))
 

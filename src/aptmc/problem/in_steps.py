@@ -108,18 +108,19 @@ def _distance(simulator: PlainSimulator) -> Callable[..., Any] | None:
     observed, distance, summary = simulator.observed, simulator.distance, simulator.summary
     assert observed is not None
 
+    summarise: Any = summary
+
     def of_shape(shape: tuple[int, ...]) -> Callable[..., Any]:
-        @njit
         def distance_of(found: Any) -> float:
-            away = distance(found.reshape(shape), observed)
-            return away if away >= 0.0 else math.nan  # type: ignore[no-any-return]
+            away: float = distance(found.reshape(shape), observed)
+            return away if away >= 0.0 else math.nan
 
-        @njit
         def distance_of_summary(found: Any) -> float:
-            summarised = np.atleast_1d(np.asarray(summary(found.reshape(shape)), np.float64))
-            away = distance(summarised, observed)
-            return away if away >= 0.0 else math.nan  # type: ignore[no-any-return]
+            summarised = np.atleast_1d(np.asarray(summarise(found.reshape(shape)), np.float64))
+            away: float = distance(summarised, observed)
+            return away if away >= 0.0 else math.nan
 
-        return distance_of if summary is None else distance_of_summary
+        made: Callable[..., Any] = njit(distance_of if summary is None else distance_of_summary)
+        return made
 
     return of_shape

@@ -59,7 +59,7 @@ class Arrays:
         lengths = value if isinstance(value, tuple) else (value,)
         if not all(isinstance(one, int | np.integer) for one in lengths):
             raise self.function.refusal(node, "an array needs a length that never changes")
-        return tuple(int(one) for one in lengths)  # type: ignore[arg-type]
+        return tuple(int(one) for one in lengths)
 
     def _of_list(self, node: ast.List) -> Typed:
         numbers = [self.expressions.number(part) for part in node.elts]

@@ -10,9 +10,11 @@ from typing import Literal, final
 
 from typing_extensions import override
 
-from aptmc.backends.lanes.fleet import Fleet, ProcessorFleet, Voyage
+from aptmc.backends.lanes.c_here import WAYS
+from aptmc.backends.lanes.fleet import Fleet, Voyage
 from aptmc.backends.lanes.many_fleets import ManyFleets
 from aptmc.backends.lanes.memory import check_host
+from aptmc.backends.lanes.processor_fleet import ProcessorFleet
 from aptmc.backends.lanes.tables import Places
 from aptmc.checks import whole_number
 from aptmc.errors import InputError
@@ -50,6 +52,7 @@ class Processors(Device):
     threads: int
     instead: bool = False  # because no GPU was found
     fleets: int = 1  # among which they are divided
+    compiler: str = "auto"
 
     def __str__(self) -> str:
         return "processors"
@@ -69,15 +72,19 @@ class Processors(Device):
     def fleet(self, voyage: Voyage) -> Fleet:
         check_host(voyage.lanes, voyage.places)
         if self.fleets == 1:
-            return ProcessorFleet(voyage, self.threads)
+            return ProcessorFleet(voyage, self.threads, self.compiler)
         threads = max(self.threads // self.fleets, 1)
-        return ManyFleets(voyage, [partial(ProcessorFleet, threads=threads)] * self.fleets)
+        part = partial(ProcessorFleet, threads=threads, compiler=self.compiler)
+        return ManyFleets(voyage, [part] * self.fleets)
 
 
 def chosen_device(
-    name: str, *, bits: int, threads: int | None, devices: int | Literal["all"] = 1
-) -> Device:
+    name: str, *, bits: int, threads: int | None, devices: int | Literal["all"] = 1,
+    compiler: str = "auto",
+) -> Device:  # fmt: skip
     """The device that was asked for, or an error that says what is missing."""
+    if compiler not in WAYS:
+        raise InputError(f'compiler must be "auto", "c" or "numba", got {compiler!r}')
     if devices != "all":
         devices = whole_number("devices", devices)
     if name not in ("auto", "gpu", "cpu"):
@@ -86,13 +93,13 @@ def chosen_device(
     # Processors are one device, which may be divided to try how several would do.
     fleets = 1 if devices == "all" else devices
     if name == "cpu":
-        return Processors(threads, fleets=fleets)
+        return Processors(threads, fleets=fleets, compiler=compiler)
     missing = _what_is_missing()
     if missing is None:
         return _gpus(bits, devices)
     if name == "gpu":
         raise InputError(f'device="gpu" cannot be used here: {missing}; use device="cpu"')
-    return Processors(threads, instead=True, fleets=fleets)
+    return Processors(threads, instead=True, fleets=fleets, compiler=compiler)
 
 
 def _gpus(bits: int, devices: int | Literal["all"]) -> Device:

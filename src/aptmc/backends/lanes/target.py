@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, final
+from typing import Any, cast, final
 
 import numba
 from typing_extensions import override
@@ -29,7 +29,7 @@ class InLanes(Target):
 
     @override
     def library(self, function: Function) -> Function:
-        return _for_any_generator(source_of(function))  # type: ignore[return-value]
+        return cast(Function, _for_any_generator(source_of(function)))
 
 
 @cache

@@ -29,7 +29,11 @@
 #define CONSTANT static
 #define KERNEL extern "C" void
 #define BOUNDS
-#define EACH(name, count) for (long long name = 0; name < (count); name++)
+// Threads of a processor share the lanes: each says which it computes.
+static thread_local long long only_from = 0, only_until = -1;
+extern "C" void only(long long first, long long last) { only_from = first; only_until = last; }
+#define EACH(name, count)                                                                          \
+  for (long long name = only_from; name < (only_until < 0 ? (count) : only_until); name++)
 #endif
 typedef unsigned int word;
 typedef unsigned long long long_word;
