@@ -219,7 +219,7 @@ def test_other_settings_are_described_too():
     [
         ({"problem": NARROW}, "2 and 3 hardly ever swap"),
         ({"ladder": aptmc.Ladder.powers(4), "kernel": aptmc.RandomWalk(2.0)}, "nearly always"),
-        ({"ladder": aptmc.Ladder.powers([1.0, 0.5, 0.2])}, "ends at power 0.2: modes"),
+        ({"ladder": aptmc.Ladder.powers([1.0, 0.6, 0.4, 0.2])}, "ends at power 0.2: modes"),
         ({"budget": 30, "pools": aptmc.Shared(2)}, "no state travelled"),
         ({"budget": 1000}, "effective size"),
         ({"kernel": aptmc.RandomWalk([500.0, 4.0, 8.0, 1.0]), "budget": 400}, "hardly moves"),
