@@ -19,6 +19,7 @@ from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import state_width, value_column
 from aptmc.problem.data.compared import compared
 from aptmc.problem.data.named_simulator import NamedSimulator
+from aptmc.problem.first_look import first_fault
 from aptmc.problem.in_steps import WrittenInJax
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.simulator import (
@@ -248,6 +249,13 @@ class Abc(Problem):
     def kept_data(self) -> Floats | None:
         """The data, or their summary, one number after the other; None if none are kept."""
         return self.simulator.target if self.width > state_width(self.dimension) else None
+
+    @override
+    def first_fault(self) -> str | None:
+        """Nothing is said of data with names, which were tried before, or where failures miss."""
+        if self.rejects_failures or not isinstance(self.simulator, PlainSimulator):
+            return None
+        return first_fault(self.simulator, self.prior)
 
     @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
