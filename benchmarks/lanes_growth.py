@@ -10,7 +10,7 @@ import argparse
 import datetime
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import aptmc
 from aptmc.plots.style import figure
@@ -22,7 +22,7 @@ MODEL = "predators and prey, tolerances 1 to 6 on 8 rungs"
 # As many as fit into memory; with so many, a chain needs longer to forget where it began.
 POWERS, MANY = range(10, 22), 18
 SECONDS, MORE_SECONDS = 4.0, 15.0
-BOTH_BITS = (32, 64)
+BOTH_BITS: tuple[Literal[32, 64], ...] = (32, 64)
 HEIGHT, RESOLUTION, TOP = 3.4, 160, 4e11
 
 

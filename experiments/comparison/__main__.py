@@ -46,9 +46,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--at-once", type=int, default=1, help="runs, where time does not matter")
     parser.add_argument("--table", action="store_true", help="only print what is there")
-    parser.add_argument(
-        "--page", type=Path, help="put the tables into docs/comparison.md"
-    )
+    parser.add_argument("--page", type=Path, help="put the tables into docs/comparison.md")
     parser.add_argument("--picture", type=Path, help="draw them, docs/figures/comparison.png")
     options = parser.parse_args()
     if options.install:

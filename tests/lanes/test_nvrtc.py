@@ -1,6 +1,6 @@
 """The C code is one that NVIDIA's compiler takes: needs its library, and no GPU.
 
-    pip install nvidia-cuda-nvrtc
+pip install nvidia-cuda-nvrtc
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def complaints(code, *options):
     return said.value.decode() if result else None
 
 
+@pytest.mark.validation
 @pytest.mark.parametrize("bits", [64, 32])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_code_of_a_gpu_is_compiled(name, bits):
