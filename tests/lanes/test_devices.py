@@ -97,10 +97,14 @@ def test_both_compilers_give_the_same(compiler):
 def test_without_a_compiler_numba_computes(monkeypatch):
     _library.cache_clear()
     monkeypatch.setattr("aptmc.backends.lanes.c_here.COMPILERS", ("no-such-compiler",))
-    assert run_on(1).completions > 0
-    on = aptmc.Lanes(60, device="cpu", budget_in="ticks", compiler="c")
-    with pytest.raises(InputError, match=r"no C compiler here .*compiler=.numba."):
-        sampled(PROBLEM, TWO_MODES, budget=1030, on=on)
+    problem = two_modes()
+    for compiler in ("auto", "c"):
+        on = aptmc.Lanes(60, device="cpu", budget_in="ticks", compiler=compiler)
+        if compiler == "auto":
+            assert sampled(problem, TWO_MODES, budget=100, on=on).completions > 0
+            continue
+        with pytest.raises(InputError, match=r"no C compiler here .*compiler=.numba."):
+            sampled(problem, TWO_MODES, budget=100, on=on)
     with pytest.raises(InputError, match='must be "auto", "c" or "numba"'):
         aptmc.Lanes(60, device="cpu", compiler="rust")
 

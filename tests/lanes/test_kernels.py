@@ -60,7 +60,7 @@ KERNELS = {
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_makes_the_moves_that_it_makes_whole_elsewhere(name):
-    """In plain Python, from the same keys, bit for bit: by the C code, where there is a compiler."""
+    """In plain Python, bit for bit; here the C code makes them, where there is a compiler."""
     kernel = KERNELS[name]
     levels = np.array(POWERS)
     tuning = kernel.tuning(PROBLEM, LADDER)
