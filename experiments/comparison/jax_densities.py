@@ -7,12 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from experiments.comparison import densities as given
 
-jax.config.update("jax_enable_x64", True)
 Function = Callable[[Any], Any]
 
 

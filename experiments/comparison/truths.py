@@ -141,10 +141,10 @@ def logistic() -> dict[str, Any]:
     return sums.known()
 
 
-def schools() -> dict[str, Any]:
+def schools(means: int = 1801, spreads: int = 4000) -> dict[str, Any]:
     """Over mean and spread; what is asked of a school has a closed form given these."""
-    mean = middles(-40.0, 50.0, 1801)[:, None]
-    root = middles(0.0, 10.0, 4000)
+    mean = middles(-40.0, 50.0, means)[:, None]
+    root = middles(0.0, 10.0, spreads)
     spread = root**3  # dense where the posterior is, and far into the tail
     log_weights = stats.norm(0.0, given.SCALE).logpdf(mean)
     log_weights = log_weights + stats.halfcauchy(0.0, given.SCALE).logpdf(spread)
@@ -161,14 +161,14 @@ def schools() -> dict[str, Any]:
     first = mean + share * (given.EFFECTS[0] - mean)
     values = (mean, np.minimum(spread, 20.0), (spread < 1.0).astype(float), first)
     extra = (0.0, 0.0, 0.0, share * error)  # the variance within
-    means = [float((weights * value).sum()) for value in values]
+    found = [float((weights * value).sum()) for value in values]
     squares = [
         float((weights * (value**2 + more)).sum())
         for value, more in zip(values, extra, strict=True)
     ]
     return {
-        "means": means,
-        "variances": [square - m**2 for square, m in zip(squares, means, strict=True)],
+        "means": found,
+        "variances": [square - m**2 for square, m in zip(squares, found, strict=True)],
         "log_evidence": shift + math.log(total),
     }
 

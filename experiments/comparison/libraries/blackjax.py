@@ -18,6 +18,7 @@ def sample(density: Density, limits: Limits, seed: int) -> Answer:
     import jax.numpy as jnp
     from blackjax.smc import extend_params
 
+    jax.config.update("jax_enable_x64", True)
     from experiments.comparison.jax_densities import LOG_LIKELIHOODS, LOG_PRIORS
 
     log_prior, log_likelihood = LOG_PRIORS[density.name], LOG_LIKELIHOODS[density.name]

@@ -16,6 +16,7 @@ def sample(density: Density, limits: Limits, seed: int) -> Answer:
     import jax.numpy as jnp
     from numpyro.infer import MCMC, NUTS
 
+    jax.config.update("jax_enable_x64", True)
     from experiments.comparison.jax_densities import constrained, unconstrained_log_density
 
     log_density = unconstrained_log_density(density.name)

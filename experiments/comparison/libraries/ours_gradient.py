@@ -12,7 +12,11 @@ from experiments.comparison.problem import Density
 
 def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """As `ours`; a unit of work is a gradient."""
+    import jax
+
     from experiments.comparison.jax_densities import LOG_LIKELIHOODS
+
+    jax.config.update("jax_enable_x64", True)
 
     on = aptmc.VirtualTime(limits.workers) if limits.counts else aptmc.Processes(limits.workers)
     budget = limits.evaluations / limits.workers if limits.counts else limits.seconds  # here
