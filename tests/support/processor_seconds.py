@@ -2,7 +2,8 @@
 
 Seconds on a clock depend on what else the machine does; these hardly do. Children count once they
 have ended and somebody has waited for them. What each test cost, when it ended and in which process
-is in `.cache/processor_seconds.tsv`. `-p tests.support.processor_seconds` is all it takes.
+is in `.cache/processor_seconds`, in a table for each of tests, validations and examples.
+`-p tests.support.processor_seconds` is all it takes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pytest
 
 NAME = "processor_seconds"
 SHOWN = 12
-TABLE = Path(__file__).resolve().parents[2] / ".cache" / f"{NAME}.tsv"
+FOLDER = Path(__file__).resolve().parents[2] / ".cache" / NAME
 LOADING = "loading"
 _SEEN: dict[str, float] = {}
 _SPENT: Counter[str] = Counter()
@@ -56,11 +57,18 @@ def pytest_runtest_logreport(report) -> None:
                 _ROWS.append(f"{found[key]:.3f}\t{report.stop:.2f}\t{process}\t{name}")
 
 
+def table_of(config: pytest.Config) -> Path:
+    """Where the tests of this kind are noted: kinds may run side by side."""
+    kind = "validations" if config.option.markexpr == "validation" else "tests"
+    return FOLDER / f"{'examples' if config.option.doctestmodules else kind}.tsv"
+
+
 def pytest_terminal_summary(terminalreporter) -> None:
     """Say so at the end."""
     if _SPENT:
-        TABLE.parent.mkdir(exist_ok=True)
-        TABLE.write_text("\n".join(_ROWS) + "\n")
+        table = table_of(terminalreporter.config)
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.write_text("\n".join(_ROWS) + "\n")
         terminalreporter.write_line(
             f"{sum(_SPENT.values()):.0f} processor seconds, loading included; the most for"
         )
