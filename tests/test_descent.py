@@ -262,6 +262,15 @@ def test_equal_distances_do_not_stop_a_population(distances):
     assert population.drop(level) == np.mean(np.array(distances) <= level)
 
 
+def test_where_all_distances_are_the_same_not_every_hit_is_a_stage():
+    """To fit proposals anew takes longer than most moves do."""
+    same = aptmc.Abc.early(lambda theta, rng, tolerance: 3.0, aptmc.Prior(x=stats.norm(0.0, 1.0)))
+    descent = descended(same, [1.0, 5.0], simulations=600)
+    assert descent.is_over
+    assert descent.has_reached == 3.0
+    assert len(descent.stages) < 60  # of 600 hits
+
+
 def test_a_warm_up_in_which_chains_hardly_move_has_few_rounds():
     """Each round has an end, at which what is under way is waited for or lost. Where nearly all
     of a budget is the descent's, chains begin with what that has seen."""

@@ -7,7 +7,8 @@ import pytest
 
 from aptmc.diagnostics import effective_sample_size, summarise
 from aptmc.diagnostics.error_of_mean import Timeline, effective_draws
-from tests.support.calibration import SETTINGS, calibration
+from experiments.reported_errors.calibration import calibration
+from experiments.reported_errors.settings import SETTINGS
 
 LEAST, MOST = 0.9, 1.15
 # Standard errors of a root mean square by which it may miss: one false alarm in a thousand.
