@@ -68,7 +68,7 @@ class Reached(NamedTuple):
             return math.exp(float(np.interp(level, levels[::-1], masses[::-1])))
         if level <= 0.0 or self.steepness is None:
             return 0.0
-        return math.exp(float(masses[-1]) + self.steepness * math.log(level / levels[-1]))
+        return math.exp(float(masses[-1]) + self.steepness * math.log(level / float(levels[-1])))
 
     def tolerance_after(self, times: float) -> float:
         """A tolerance that a budget so many times as long comes down to, most likely.
@@ -77,7 +77,7 @@ class Reached(NamedTuple):
         tolerance far below: that is not promised.
         """
         steepness = max(self.steepness or LEAST_STEEP, LEAST_STEEP)
-        return self.level / times ** (1.0 / steepness)
+        return float(self.level / times ** (1.0 / steepness))
 
     def times_to(self, level: float) -> float:
         """How many times as long a budget should be to come down to a tolerance, about."""
