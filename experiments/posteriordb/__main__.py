@@ -14,10 +14,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from experiments.posteriordb.drawn import LANGUAGES, THEIRS
+from experiments.posteriordb.drawn import LANGUAGES, SLICES, THEIRS
 from experiments.posteriordb.posteriors import NAMES
 from experiments.posteriordb.table import table
 
+SEVERAL_MODES = ("mixture_of_two_labels", "two_signs")
 CACHE = Path(__file__).resolve().parents[2] / ".cache" / "posteriordb"
 
 
@@ -35,8 +36,9 @@ def main() -> None:
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for name in options.names or NAMES:
         for language in options.languages:
-            for who in ("aptmc", *THEIRS[language]):
-                seconds = options.seconds if who == "aptmc" else 0.0
+            own = ("aptmc", SLICES) if name in SEVERAL_MODES else ("aptmc",)
+            for who in (*own, *THEIRS[language]):
+                seconds = options.seconds if who in own else 0.0
                 kept = CACHE / f"{name}-{language}-{who}-{seconds:g}.json"
                 if not kept.exists():
                     asked = [name, language, who, str(kept), str(seconds)]

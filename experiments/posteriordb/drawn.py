@@ -22,6 +22,8 @@ from experiments.posteriordb.compare import judged
 from experiments.posteriordb.posteriors import Posterior, posterior, whole_data
 
 TUNE, DRAWS, CHAINS = 1000, 2000, 4
+# Beside the default, `Nuts()`, where there are several modes.
+SLICES = "aptmc, EllipticalSlice()"
 LANGUAGES = ("pymc", "numpyro", "stan")
 
 
@@ -39,16 +41,17 @@ def spent() -> float:
     return sum(one.ru_utime + one.ru_stime for one in found)
 
 
-def ours(one: Posterior, language: str, seconds: float) -> Drawn:
-    """All that is standard here, on one processor."""
+def ours(one: Posterior, language: str, seconds: float, kernel: Any = "auto") -> Drawn:
+    """All that is standard here, on one processor; with another kernel, if it is said."""
     import aptmc
 
     begun = spent()
     problem = problem_of(one, language)
     on = aptmc.InProcess()
-    aptmc.sample(problem, budget=0.5, seed=2, on=on, progress=False)  # what is left to compile
+    said = {"kernel": kernel, "on": on, "progress": False}
+    aptmc.sample(problem, budget=0.5, seed=2, **said)  # what is left to compile
     ready = spent()
-    run = aptmc.sample(problem, budget=seconds, seed=1, on=on, progress=False)
+    run = aptmc.sample(problem, budget=seconds, seed=1, **said)
     took = spent() - ready
     draws = {str(name): values.values for name, values in run.draws["posterior"].items()}
     return Drawn(draws, ready - begun, took)
@@ -162,6 +165,10 @@ def main(name: str, language: str, who: str, file: str, seconds: str) -> None:
     one = posterior(name)
     if who == "aptmc":
         found = ours(one, language, float(seconds))
+    elif who == SLICES:
+        import aptmc
+
+        found = ours(one, language, float(seconds), aptmc.EllipticalSlice())
     else:
         found = THEIRS[language][who](one, float(seconds))
     result = judged(found.draws, one)._asdict()

@@ -163,7 +163,7 @@ def test_ordered_variables_are_drawn_in_order(pm):
         mean = pm.Normal("mean", 0, 2, shape=2, transform=ordered, initval=[-1.0, 1.0])
         pm.Normal("y", mean, 1, observed=[1.0, 2.0])
     problem = aptmc.from_pymc(model)
-    assert model.rvs_to_initial_values[mean] == [-1.0, 1.0]  # the model is left as it was
+    assert list(model.rvs_to_initial_values[mean]) == [-1.0, 1.0]  # the model is left as it was
     draws = problem.constrain(problem.prior.draw(np.random.default_rng(1), 2000))
     assert (draws[:, 1] > draws[:, 0]).all()
     lower = stats.norm(0, 2)

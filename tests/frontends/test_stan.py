@@ -134,7 +134,7 @@ def test_a_program_is_taken_as_text_from_beginning_to_end(tmp_path):
     assert problem.has_evidence  # the flag is found in the program
     store = tmp_path / "schools.zarr"
     run = aptmc.sample(
-        problem, budget=8000, ladder=aptmc.Ladder.powers([1.0, 0.3, 0.05]),
+        problem, budget=40_000, ladder=aptmc.Ladder.powers([1.0, 0.3, 0.05]),
         on=aptmc.VirtualTime(1), store=store, seed=1,
     )  # fmt: skip
     reference = posterior("eight_schools_noncentered").reference

@@ -94,7 +94,9 @@ class Lanes(Backend):
             raise InputError(f'budget_in must be "seconds" or "ticks", got {budget_in!r}')
         if not isinstance(settle, int | float) or not 0.0 <= settle < 1.0:
             raise InputError(f"settle must be a share from 0 on and below 1, got {settle!r}")
-        self.device: Device = chosen_device(device, bits=bits, threads=threads, devices=devices)
+        self.device: Device = chosen_device(
+            device, bits=bits, threads=threads, devices=devices, compiler=compiler
+        )
         if lanes is None:
             lanes = LANES_ON_DEVICE if self.device.is_gpu else LANES_HERE
         self.processors = whole_number("lanes", lanes)
