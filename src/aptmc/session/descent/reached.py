@@ -77,7 +77,7 @@ class Reached(NamedTuple):
         tolerance far below: that is not promised.
         """
         steepness = max(self.steepness or LEAST_STEEP, LEAST_STEEP)
-        return self.level / times ** (1.0 / steepness)
+        return float(self.level / times ** (1.0 / steepness))
 
     def times_to(self, level: float) -> float:
         """How many times as long a budget should be to come down to a tolerance, about."""
