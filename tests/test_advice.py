@@ -57,6 +57,7 @@ def rates(*values):
             False,
         ),
         ({"round_trips": 0}, "no state travelled", "longer budget", True),
+        ({"ends_short_at": 0.25}, "ends at power 0.25", "End it at power 0", False),
         ({"draws": 0, "distinct": 0}, "spent before the first draws", "longer budget", True),
         ({"distinct": 99}, "hardly moves: 10000 draws hold 99 different", "smaller", True),
         ({"effective_draws": 390.0}, "effective size of 390", "Use a longer budget", False),
@@ -218,6 +219,7 @@ def test_other_settings_are_described_too():
     [
         ({"problem": NARROW}, "2 and 3 hardly ever swap"),
         ({"ladder": aptmc.Ladder.powers(4), "kernel": aptmc.RandomWalk(2.0)}, "nearly always"),
+        ({"ladder": aptmc.Ladder.powers([1.0, 0.6, 0.4, 0.2])}, "ends at power 0.2: modes"),
         ({"budget": 30, "pools": aptmc.Shared(2)}, "no state travelled"),
         ({"budget": 1000}, "effective size"),
         ({"kernel": aptmc.RandomWalk([500.0, 4.0, 8.0, 1.0]), "budget": 400}, "hardly moves"),

@@ -45,7 +45,7 @@ def test_lotka_volterra_at_its_smallest_tolerance_takes_few_simulations(validati
     """The aim is 60,000 in the median; scouts that propose as widely as the prior took a million
     and did not get there. The hottest rung is the largest tolerance that is ever asked for."""
     levels = np.geomspace(0.4, 3.0, 12).tolist()
-    seeds = range(20 if validation_scale >= 1.0 else 3)
+    seeds = range(20 if validation_scale >= 1.0 else 1)
     counts = [descended(LOTKA_VOLTERRA, levels, seed).simulations for seed in seeds]
     assert np.median(counts) <= 20_000
 
@@ -288,6 +288,15 @@ def test_equal_distances_do_not_stop_a_population(distances):
     assert population.drop(level) == np.mean(np.array(distances) <= level)
 
 
+def test_where_all_distances_are_the_same_not_every_hit_is_a_stage():
+    """To fit proposals anew takes longer than most moves do."""
+    same = aptmc.Abc.early(lambda theta, rng, tolerance: 3.0, aptmc.Prior(x=stats.norm(0.0, 1.0)))
+    descent = descended(same, [1.0, 5.0], simulations=600)
+    assert descent.is_over
+    assert descent.has_reached == 3.0
+    assert len(descent.stages) < 60  # of 600 hits
+
+
 def test_a_warm_up_in_which_chains_hardly_move_has_few_rounds():
     """Each round has an end, at which what is under way is waited for or lost. Where nearly all
     of a budget is the descent's, chains begin with what that has seen."""
@@ -297,7 +306,7 @@ def test_a_warm_up_in_which_chains_hardly_move_has_few_rounds():
             aptmc.sample(TWO_MODES, budget=budget, on=aptmc.VirtualTime(2), seed=1).warmup_rounds
         )
 
-    found = [rounds(budget) for budget in (300, 800, 1_500, 100_000)]
+    found = [rounds(budget) for budget in (300, 800, 1_500, 20_000)]
     assert found == sorted(found)
     assert found[0] <= 1
     assert found[-1] == 4

@@ -13,10 +13,12 @@ from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
 from aptmc.backends.workers.grouping import Ahead, Group, Grouping
 from aptmc.backends.workers.trials import ComputeTimed
 from aptmc.checks import whole_number
+from aptmc.errors import InputError
 from aptmc.processors import processors_available
 from aptmc.session.session import Session
 from aptmc.session.units import Units
 
+OTHER_FILES = 64  # that a process may have open besides
 FULL_SOCKET = 64 * 1024  # a message of this size may have to wait for its reader
 
 
@@ -63,6 +65,19 @@ class Processes(WorkforceBackend):
 
     def __repr__(self) -> str:
         return f"Processes({self.processors})"
+
+    @override
+    def check(self, session: Session) -> None:
+        """Besides, may this process have so many sockets?"""
+        super().check(session)
+        import resource  # which only a Unix has
+
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if most != resource.RLIM_INFINITY and self.processors > most - OTHER_FILES:
+            raise InputError(
+                f"{self.processors} workers are more than the {most - OTHER_FILES} for which this "
+                "process may open sockets: use fewer, or raise the limit, `ulimit -n`"
+            )
 
     @override
     def workforce(self, session: Session) -> LocalWorkforce:
