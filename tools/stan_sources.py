@@ -29,7 +29,8 @@ MAKEFILE = """\
 STAN := $(CURDIR)/httpstan
 FLAGS := -std=c++17 -O3 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -w -pthread \\
 \t-DBRIDGESTAN_EXPORT -DSTAN_OVERRIDE_EIGEN_ASSERT -DBOOST_DISABLE_ASSERTS \\
-\t-D_REENTRANT -D_GLIBCXX_USE_CXX11_ABI=0
+\t-D_REENTRANT -D_GLIBCXX_USE_CXX11_ABI=0 $(if $(STAN_THREADS),-DSTAN_THREADS)
+BRIDGE := src/bridgestan$(if $(STAN_THREADS),_threads).o
 CXX := g++ $(FLAGS) -I $(STAN)/include
 LIBRARIES := -L $(STAN)/lib -lsundials_cvodes -lsundials_idas -lsundials_kinsol \\
 \t-lsundials_nvecserial -ltbb -Wl,-rpath,$(STAN)/lib
@@ -41,10 +42,10 @@ LIBRARIES := -L $(STAN)/lib -lsundials_cvodes -lsundials_idas -lsundials_kinsol 
 %.o: %.hpp
 \t$(CXX) -c -x c++ -o $@ $<
 
-src/bridgestan.o: src/bridgestan.cpp
+$(BRIDGE): src/bridgestan.cpp
 \t$(CXX) -c -o $@ $<
 
-%_model.so: %.o src/bridgestan.o
+%_model.so: %.o $(BRIDGE)
 \t$(CXX) -shared -o $@ $^ $(LIBRARIES)
 """
 

@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("--languages", nargs="+", choices=LANGUAGES, default=list(LANGUAGES))
     parser.add_argument("--seconds", type=float, default=20.0, help="budget of each of our runs")
     parser.add_argument("--python", default=sys.executable, help="of another environment")
+    parser.add_argument("--kept", action="store_true", help="print what was measured before")
     options = parser.parse_args()
     unknown = set(options.names) - set(NAMES)
     if unknown:
@@ -40,7 +41,7 @@ def main() -> None:
             for who in (*own, *THEIRS[language]):
                 seconds = options.seconds if who in own else 0.0
                 kept = CACHE / f"{name}-{language}-{who}-{seconds:g}.json"
-                if not kept.exists():
+                if not kept.exists() and not options.kept:
                     asked = [name, language, who, str(kept), str(seconds)]
                     module = [options.python, "-m", "experiments.posteriordb.drawn"]
                     subprocess.run([*module, *asked], check=False)

@@ -49,7 +49,7 @@ def ours(one: Posterior, language: str, seconds: float, kernel: Any = "auto") ->
     problem = problem_of(one, language)
     on = aptmc.InProcess()
     said = {"kernel": kernel, "on": on, "progress": False}
-    aptmc.sample(problem, budget=0.5, seed=2, **said)  # what is left to compile
+    aptmc.sample(problem, budget="200 moves", seed=2, **said)  # what is left to compile
     ready = spent()
     run = aptmc.sample(problem, budget=seconds, seed=1, **said)
     took = spent() - ready
