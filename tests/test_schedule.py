@@ -183,10 +183,8 @@ def test_a_run_in_which_two_chains_never_wait_together_is_refused(
     with pytest.raises(InputError) as refusal:
         Anytime(1.0).check(layout)
     message = str(refusal.value)
-    assert (
-        f"with {counted(chains, 'chain')} on {counted(processors, 'processor')} two chains never wait"
-        in message
-    )
+    words = f"{counted(chains, 'chain')} on {counted(processors, 'processor')}"
+    assert f"with {words} two chains never wait" in message
     assert "use more rungs, pools=aptmc.Shared(2), or fewer processors" in message
 
 
