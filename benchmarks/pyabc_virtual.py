@@ -74,20 +74,26 @@ def rows() -> Iterator[Row]:
             yield Row(case, IN_SIMULATIONS, 0.0)
 
 
-def by_aptmc(row: Row, runs: int) -> tuple[list[Any], list[float]]:
-    """By run: means of the quantities, and the tolerance; runs without draws are left out."""
-    case = row.case
-    if case.sleeps:
-        sides = zip(case.parameters, case.low, case.high, strict=True)
-        prior = aptmc.Prior(**{name: stats.uniform(low, high - low) for name, low, high in sides})
-        problem = aptmc.Abc.early(SIMULATORS[case.name], prior, counts_work=True)
-    else:
-        problem = problem_of(case)
+def problem_in_virtual_time(case: Case) -> aptmc.Abc:
+    """Whose work is seconds, if the simulator sleeps, and simulations, if it does not."""
+    if not case.sleeps:
+        return problem_of(case)
+    sides = zip(case.parameters, case.low, case.high, strict=True)
+    prior = aptmc.Prior(**{name: stats.uniform(low, high - low) for name, low, high in sides})
+    return aptmc.Abc.early(SIMULATORS[case.name], prior, counts_work=True)
+
+
+def by_aptmc(row: Row, runs: int, **options: Any) -> tuple[list[Any], list[float]]:
+    """By run: means of the quantities, and the tolerance; runs without draws are left out.
+
+    :param options: of `aptmc.sample`
+    """
+    case, problem = row.case, problem_in_virtual_time(row.case)
     means, tolerances = [], []
     for seed in range(runs):
         run = aptmc.sample(
             problem, budget=row.whole / row.workers, on=aptmc.VirtualTime(row.workers), seed=seed,
-            progress=False,
+            progress=False, **options,
         )  # fmt: skip
         if run.stopped is aptmc.StopReason.TOO_SHORT:
             continue
@@ -131,10 +137,14 @@ def main() -> None:
     """One table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pyabc_virtual")
     parser.add_argument("--runs", type=int, default=RUNS, help=f"of each (default: {RUNS})")
+    names = sorted({row.case.name for row in rows()})
+    parser.add_argument("--case", choices=names, action="append", help="only these")
     options = parser.parse_args()
     print("| case | workers | budget | by | runs | tolerance | effective draws |")
     print("| --- " * 7 + "|")
     for row in rows():
+        if row.case.name not in (options.case or names):
+            continue
         truth = row.case.truth
         for name, algorithm in ALGORITHMS.items():
             means, tolerances = algorithm(row, options.runs)

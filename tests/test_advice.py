@@ -40,6 +40,13 @@ def test_a_good_run_needs_no_advice():
     assert advise(GOOD) == advise(GOOD_ABC) == []
 
 
+def test_a_ladder_that_is_short_or_joins_modes_is_left_as_it_is():
+    assert advise(GOOD._replace(modes_seen=1)) == []
+    long = {"levels": (1.0, 0.5, 0.3, 0.2, 0.1), "last_rungs": 5}
+    for modes in (0, 2, 7):
+        assert advise(GOOD._replace(**long, modes_seen=modes, **rates(0.4, 0.5, 0.4, 0.4))) == []
+
+
 def rates(*values):
     return {"swap_rates": np.array(values)}
 
@@ -54,6 +61,17 @@ def rates(*values):
             {"last_rungs": None, **rates(0.8, 0.95, 0.7)},
             "rungs 1 and 2 nearly always swap (95 %",
             "fewer rungs",
+            False,
+        ),
+        (
+            {
+                "levels": (1.0, 0.5, 0.3, 0.2, 0.1),
+                **rates(0.4, 0.5, 0.4, 0.4),
+                "modes_seen": 1,
+                "last_rungs": 5,
+            },
+            "none of 5 rungs shows more than one mode",
+            "ladder=[1]",
             False,
         ),
         ({"round_trips": 0}, "no state travelled", "longer budget", True),

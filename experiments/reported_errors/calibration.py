@@ -24,7 +24,6 @@ class Scores(NamedTuple):
     reported: Floats
     by_chain: Floats  # where the autocorrelation of chains on their own is the estimate
     effective: float  # draws, of the quantity with the fewest
-    trusted: npt.NDArray[np.bool_]  # whether the run itself says that it was long enough to tell
     is_right: bool = True  # whether it came down to the target of which the truth is known
 
 
@@ -36,8 +35,6 @@ class Calibration(NamedTuple):
     error: float  # of the first, one standard error
     effective: float  # draws of a run, the median
     runs: int
-    trusted: float  # the first, of those errors alone that runs say can be trusted
-    share: float  # of these among all
 
 
 def scores_of_setting(setting: Setting, seed: int) -> Scores:
@@ -46,7 +43,7 @@ def scores_of_setting(setting: Setting, seed: int) -> Scores:
     row = run.summary()["x"]
     alone = row.sd / math.sqrt(effective_sample_size(run.series("x"), mean=row.mean))
     error = np.array([row.mean - setting.mean])
-    return Scores(error / row.mcse, error / alone, row.ess, np.array([row.reliable]))
+    return Scores(error / row.mcse, error / alone, row.ess)
 
 
 def scores_of_target(target: Target, budget: float, seed: int) -> Scores:
@@ -54,7 +51,7 @@ def scores_of_target(target: Target, budget: float, seed: int) -> Scores:
     run = target.sample(budget, seed)
     chains, times = run.chains(), [draws.time for draws in run.chains()]
     dimension = run.settings.problem.dimension
-    reported, by_chain, trusted, effective = [], [], [], math.inf
+    reported, by_chain, effective = [], [], math.inf
     for quantity in target.quantities:
         series = [quantity.of(draws.state[:, :dimension]) for draws in chains]
         row = summarise({"x": series}, elapsed=1.0, times=times)["x"]
@@ -64,11 +61,9 @@ def scores_of_target(target: Target, budget: float, seed: int) -> Scores:
         alone = row.sd / math.sqrt(effective_sample_size(series, mean=row.mean))
         reported.append((row.mean - truth) / math.hypot(row.mcse, more))
         by_chain.append((row.mean - truth) / math.hypot(alone, more))
-        trusted.append(row.reliable)
         effective = min(effective, row.ess)
     is_right = target.coldest is None or run.settings.ladder.levels[0] == target.coldest
-    found = np.array(reported), np.array(by_chain), effective, np.array(trusted)
-    return Scores(*found, is_right)
+    return Scores(np.array(reported), np.array(by_chain), effective, is_right)
 
 
 def calibrated(runs: Sequence[Scores]) -> Calibration:
@@ -79,11 +74,7 @@ def calibrated(runs: Sequence[Scores]) -> Calibration:
     by_chain = math.sqrt(np.mean([np.mean(run.by_chain**2) for run in right]))
     error = float(squares.std(ddof=1)) / math.sqrt(squares.size) / (2.0 * reported)
     effective = float(np.median([run.effective for run in right]))
-    trusted = np.concatenate([run.trusted for run in right])
-    known = np.concatenate([run.reported for run in right])[trusted]
-    alone = math.sqrt(np.mean(known**2)) if known.size > 0 else math.nan
-    share = float(trusted.mean())
-    return Calibration(reported, by_chain, error, effective, squares.size, alone, share)
+    return Calibration(reported, by_chain, error, effective, squares.size)
 
 
 def calibration(setting: Setting, runs: int) -> Calibration:

@@ -187,8 +187,15 @@ PROBLEMS = {
 
 
 # To compile one takes seconds. Two more models that are simulated in steps, and another schedule of
-# the two modes, take the ways that the others take.
+# the two modes, take the ways that the others take; kernels are compared with plain Python in
+# `test_kernels`.
 LEFT_OUT = {
+    "elliptical slices and jumps",
+    "trajectories",
+    "trajectories that turn back",
+    "a density of JAX",
+    "a simulator of JAX that gives data",
+    "two modes, simulated whole",
     "an epidemic among individuals",
     "a tree of births and deaths",
     "two modes",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
 import aptmc
+from aptmc.backends.lanes.c_here import _library
 from aptmc.backends.lanes.many_fleets import ManyFleets
 from aptmc.backends.lanes.memory import check_fit, check_host, free_memory
 from aptmc.backends.lanes.processor_fleet import ProcessorFleet
@@ -20,6 +23,7 @@ PROBLEM = two_modes()
 
 def run_on(devices, keep="all"):
     on = aptmc.Lanes(60, device="cpu", budget_in="ticks", threads=2, settle=0.0, devices=devices)
+    assert on.device.fleets == devices
     return sampled(PROBLEM, TWO_MODES, budget=1030, on=on, keep=keep)
 
 
@@ -78,6 +82,31 @@ def test_where_nobody_says_what_is_free_nothing_is_refused(tmp_path):
     table = tmp_path / "table"
     table.write_text("MemTotal:  8 kB\nMemAvailable:  5 kB\n")
     assert free_memory(table) == 5120
+
+
+@pytest.mark.parametrize("compiler", ["c", "numba"])
+def test_both_compilers_give_the_same(compiler):
+    if compiler == "c" and shutil.which("cc") is None:
+        pytest.skip("there is no C compiler here")
+    on = aptmc.Lanes(60, device="cpu", budget_in="ticks", threads=2, settle=0.0, compiler=compiler)
+    assert on.device.compiler == compiler
+    run = sampled(PROBLEM, TWO_MODES, budget=1030, on=on, keep="all")
+    assert np.array_equal(run.chains()[0].state, run_on(1).chains()[0].state)
+
+
+def test_without_a_compiler_numba_computes(monkeypatch):
+    _library.cache_clear()
+    monkeypatch.setattr("aptmc.backends.lanes.c_here.COMPILERS", ("no-such-compiler",))
+    problem = two_modes()
+    for compiler in ("auto", "c"):
+        on = aptmc.Lanes(60, device="cpu", budget_in="ticks", compiler=compiler)
+        if compiler == "auto":
+            assert sampled(problem, TWO_MODES, budget=100, on=on).completions > 0
+            continue
+        with pytest.raises(InputError, match=r"no C compiler here .*compiler=.numba."):
+            sampled(problem, TWO_MODES, budget=100, on=on)
+    with pytest.raises(InputError, match='must be "auto", "c" or "numba"'):
+        aptmc.Lanes(60, device="cpu", compiler="rust")
 
 
 def test_wrong_numbers_of_devices_are_named():

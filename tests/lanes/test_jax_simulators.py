@@ -23,7 +23,7 @@ row_by_row, tree, two_modes = (
 )
 
 
-@pytest.mark.parametrize("has_64_bits", [False, True])
+@pytest.mark.parametrize("has_64_bits", [False, pytest.param(True, marks=pytest.mark.validation)])
 def test_steps_draw_what_the_whole_simulator_draws(has_64_bits):
     with jax.enable_x64(has_64_bits):
         steps = steps_of(tree, 2, "simulated_distance")

@@ -60,7 +60,7 @@ KERNELS = {
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_makes_the_moves_that_it_makes_whole_elsewhere(name):
-    """In plain Python, from the same keys, bit for bit."""
+    """In plain Python, bit for bit; here the C code makes them, where there is a compiler."""
     kernel = KERNELS[name]
     levels = np.array(POWERS)
     tuning = kernel.tuning(PROBLEM, LADDER)
@@ -72,7 +72,7 @@ def test_a_kernel_makes_the_moves_that_it_makes_whole_elsewhere(name):
     # What a move finds in its memory must not matter.
     columns.reals[voyage.places.state :] = np.nan
     columns.wholes[Whole.STARTED] = 1
-    fleet = ProcessorFleet(voyage, 1)
+    fleet = ProcessorFleet(voyage, 1, "auto")
     fleet.load(columns)
     for ticks in (1, 7, 32):
         fleet.catch_up(np.full(voyage.lanes, ticks))

@@ -74,6 +74,8 @@ class Backend(ABC):
     own_pools: Pools | None = None  # how chains stand, where only one way will do
     pools_in_warmup: Pools | None = None  # where fewer chains will do to find settings
     descends = False  # whether it finds first states of simulators at any tolerance, quickly
+    # The time between deadlines for a problem, where no warm-up need find it.
+    own_deadlines: Callable[[Problem], float] | None = None
     computes_any_kernel: bool = True
     settles_itself: bool = False  # before draws count, in a way of its own
     compiles_aside: bool = False  # the coordinator, while compiled moves are computed already
@@ -90,10 +92,6 @@ class Backend(ABC):
     def searchers(self) -> int:
         """How many orders of an errand are computed at a time."""
         return 1 if self.computes_errands_alone else self.processors
-
-    def deadlines_for(self, problem: Problem) -> float | None:
-        """The time between deadlines, where no warm-up need find it."""
-        return None
 
     @abstractmethod
     def start_early(self, *, compiles: bool) -> None:

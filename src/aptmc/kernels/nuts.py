@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -51,17 +51,13 @@ class Nuts(Hamiltonian):
 
     doublings: int = 10
 
+    extent_takes_room = True
+
     @property
     @override
     def extent(self) -> int:
         """The most doublings of a trajectory."""
         return self.doublings
-
-    @property
-    @override
-    def code(self) -> Hashable:
-        """How much room it needs: all other settings reach the step as numbers."""
-        return Nuts, self.doublings
 
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:

@@ -4,9 +4,10 @@ stay legible in one column of a paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from aptmc.errors import InputError
@@ -52,7 +53,8 @@ def of_runs(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
 
     @wraps(function)
     def checked(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
-        for one in given:
+        several = [one.values() if isinstance(one, Mapping) else (one,) for one in given]
+        for one in chain.from_iterable(several):
             if not hasattr(one, "settings"):
                 raise InputError(
                     f"{function.__name__} takes a run, got {type(one).__name__}: give the result "

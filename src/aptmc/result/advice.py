@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from aptmc.checks import counted
 from aptmc.compiled import Floats
 from aptmc.diagnostics import Summary
 from aptmc.errors import StopReason
@@ -19,6 +20,7 @@ from aptmc.problem.chain_state import value_column
 from aptmc.problem.in_steps import WholeBecause
 from aptmc.result.chosen_kernel import more_steps
 from aptmc.result.divergence_advice import about_divergences, share_astray
+from aptmc.result.ladder_advice import about_one_hill, modes_seen
 from aptmc.result.lane_advice import about_whole_simulations, why_whole
 from aptmc.result.no_draws import no_draws
 from aptmc.result.one_advice import Advice
@@ -69,6 +71,7 @@ class VitalSigns(NamedTuple):
     draws_globally: str | None = None  # the function that draws from generators it is not given
     more_steps: str = "more local steps per move"  # how to say so to `sample`
     is_grouped: bool = True  # whether moves have several local steps
+    modes_seen: int = 0  # on a rung, at most; 0 where nobody has looked
     whole_because: WholeBecause | None = None  # of lanes that ran whole simulations
     ends_short_at: float | None = None  # the hottest power, if the prior lies beyond it
     kernel_was_left: bool = False  # to aptmc, so that nobody can ask for another of the kind
@@ -97,6 +100,7 @@ def advise(signs: VitalSigns) -> list[Advice]:
             was_searched=signs.last_rungs is not None,
             ends_short_at=signs.ends_short_at,
         ),
+        *about_one_hill(len(signs.levels), signs.modes_seen),
         *_about_draws(signs),
         *about_divergences(signs.astray),
         *_about_warmup(signs),
@@ -284,6 +288,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         draws_globally=settings.problem.its_function if run.draws_globally else None,
         more_steps=more_steps(settings),
         is_grouped=bool(run.steps_per_move.max() > 1),
+        modes_seen=modes_seen(settings),
         whole_because=why_whole(settings),
         ends_short_at=ends_short_at(settings),
         kernel_was_left=settings.chosen != "",
@@ -306,7 +311,7 @@ def describe(run: Run) -> str:
     level = ladder.kind.removesuffix("s")
     ends = sorted({ladder.levels[0], ladder.levels[-1]}, key=ladder.levels.index)
     parts = [f"{rungs}, {level} {' to '.join(f'{end:.3g}' for end in ends)}"]
-    parts.append(f"{chains} chain{'' if chains == 1 else 's'} on each")
+    parts.append(_chains_in_words(run, chains))
     if schedule.moves_per_barrier is not None:
         moves = schedule.moves_per_barrier
         parts.append(f"exchanges after {moves} move{'' if moves == 1 else 's'} of every chain")
@@ -321,3 +326,14 @@ def describe(run: Run) -> str:
         parts.append(f"{steps.min()} to {steps.max()}" if several else f"{steps.max()}")
         parts[-1] += " local steps per move"
     return ", ".join(parts)
+
+
+def _chains_in_words(run: Run, recorded: int) -> str:
+    """How many chains stand where; of lanes, of which each has two, how many are recorded."""
+    on_rungs = np.bincount(run.rung_of_chain)
+    coldest, others = int(on_rungs[0]), on_rungs[1:]
+    if (others == coldest).all():
+        return f"{counted(recorded, 'chain')} on each"
+    fewest, most = int(others.min()), int(others.max())
+    each = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return f"{counted(coldest, 'chain')} on the coldest and {each} on each other"

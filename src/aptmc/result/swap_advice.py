@@ -66,6 +66,8 @@ def about_swaps(
 
 def ends_short_at(settings: Settings) -> float | None:
     """The hottest power of a ladder that could have ended at the prior, and does not."""
+    if settings.problem.is_stored:  # what is left of one in a store says nothing of its prior
+        return None
     end, ladder = settings.problem.reference_level, settings.ladder
     is_short = ladder.kind == "powers" and ladder.rungs > 1 and end not in (None, ladder.levels[-1])
     return ladder.levels[-1] if is_short else None

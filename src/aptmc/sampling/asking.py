@@ -64,9 +64,8 @@ def asked_for(
         if placed is not None:
             raise InputError(f"{on!r} places its chains itself: leave out pools={placed!r}")
         placed = on.own_pools
-    between = None if on is None else on.deadlines_for(problem)
-    if between is not None and exchanges.wants_deadlines:
-        exchanges = with_deadlines(exchanges, between, 0.0)
+    if on is not None and on.own_deadlines is not None and exchanges.wants_deadlines:
+        exchanges = with_deadlines(exchanges, on.own_deadlines(problem), 0.0)
     _check_that_they_fit(problem, wanted, moves, exchanges)
 
     quota, seconds = amount_of(budget, problem)

@@ -33,8 +33,9 @@ REMEMBERED = (
     "remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched",
     "rounds_after_descent", "round_trips", "counted_in",
 )  # fmt: skip
-# Of the time that there is, and of a warm-up whose length is given, the most for a descent.
-DESCENT, DESCENT_OF_WARMUP = 0.4, 0.7
+# Of the time that there is, and of a warm-up whose length is given, the most for a descent; and of
+# the time, where bias is worse than noise.
+DESCENT, DESCENT_OF_WARMUP, LONGEST_DESCENT = 0.4, 0.7, 0.6
 # Fewer where moves are long: in a shorter round hardly a chain would move, and each has an end.
 ROUNDS_AFTER_DESCENT, SWEEPS_OF_FIRST = 4, 4.0
 ROUNDS_AT_LEAST = 0.1  # of what is left
@@ -182,10 +183,11 @@ class Tuner:
             return DownTo(self.settings.ladder.levels, most, processors)
         length = self.to_find.length
         most_time = DESCENT * left if length is None else DESCENT_OF_WARMUP * length
+        longest = LONGEST_DESCENT * left if length is None else most_time
         top = math.inf if wish.hottest is None else wish.hottest
         return Affordable(
-            left, most_time, most, processors, self.problem.dimension, wish.effective_draws,
-            wish.coldest, top,
+            left, most_time, longest, most, processors, self.problem.dimension,
+            wish.effective_draws, wish.coldest, top,
         )  # fmt: skip
 
     def planned(self, left: float) -> tuple[float, float]:

@@ -38,6 +38,15 @@ LANES_IN_WARMUP = 2048
 LANES_HERE, LANES_ON_DEVICE = 256, 65_536
 
 
+def ticks_between_deadlines(problem: Problem) -> float:
+    """So many as suit what a tick is."""
+    if not isinstance(problem, Abc):
+        return TICKS_OF_DENSITY
+    if not problem.is_compiled:  # which is refused later on
+        return TICKS
+    return TICKS if in_steps(problem).whole_because is None else TICKS_OF_WHOLE
+
+
 @class_named_clearly
 @final
 class Lanes(Backend):
@@ -72,6 +81,7 @@ class Lanes(Backend):
 
     logs_events = False
     descends = True
+    own_deadlines = staticmethod(ticks_between_deadlines)
     computes_any_kernel = False
     settles_itself = True
     computes_errands_alone = True
@@ -94,7 +104,9 @@ class Lanes(Backend):
             raise InputError(f'budget_in must be "seconds" or "ticks", got {budget_in!r}')
         if not isinstance(settle, int | float) or not 0.0 <= settle < 1.0:
             raise InputError(f"settle must be a share from 0 on and below 1, got {settle!r}")
-        self.device: Device = chosen_device(device, bits=bits, threads=threads, devices=devices)
+        self.device: Device = chosen_device(
+            device, bits=bits, threads=threads, devices=devices, compiler=compiler
+        )
         if lanes is None:
             lanes = LANES_ON_DEVICE if self.device.is_gpu else LANES_HERE
         self.processors = whole_number("lanes", lanes)
@@ -106,15 +118,6 @@ class Lanes(Backend):
 
     def __repr__(self) -> str:
         return f"Lanes({self.processors}, on {self.device})"
-
-    @override
-    def deadlines_for(self, problem: Problem) -> float | None:
-        """So many ticks, by what a tick is."""
-        if not isinstance(problem, Abc):
-            return TICKS_OF_DENSITY
-        if not problem.is_compiled:  # which is refused later on
-            return TICKS
-        return TICKS if in_steps(problem).whole_because is None else TICKS_OF_WHOLE
 
     @override
     def start_early(self, *, compiles: bool) -> None:

@@ -46,9 +46,16 @@ def advance_here(voyage: Voyage, way: str) -> Callable[..., None]:
 
 
 def _in_c(voyage: Voyage) -> Callable[..., None]:
-    # Moves know nothing of the ladder: so the code of one rung will do for all.
-    one_rung = replace(voyage, levels=voyage.levels[:1], takes_all=False)
-    library = _library(source_for(one_rung, 64))
+    model, kept = voyage.model, voyage.model.problem.compiled_moves
+    code = ("lanes in c", model.steps, model.stages, model.factor, voyage.tuning.shape[1])
+    if code not in kept:
+        # Moves know nothing of the ladder: so the code of one rung will do for all.
+        one_rung = replace(voyage, levels=voyage.levels[:1], takes_all=False)
+        kept[code] = _calling(_library(source_for(one_rung, 64)))
+    return kept[code]
+
+
+def _calling(library: ctypes.CDLL) -> Callable[..., None]:
     number = ctypes.c_longlong
 
     def advance(

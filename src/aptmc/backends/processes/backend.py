@@ -60,24 +60,12 @@ class Processes(WorkforceBackend):
         self.processors = (
             processors_available() if workers is None else whole_number("workers", workers)
         )
+        _check_sockets(self.processors)
         self.grouping = Grouping(group, ahead, most_ahead=1)
         self.keep_warm = keep_warm
 
     def __repr__(self) -> str:
         return f"Processes({self.processors})"
-
-    @override
-    def check(self, session: Session) -> None:
-        """Besides, may this process have so many sockets?"""
-        super().check(session)
-        import resource  # which only a Unix has
-
-        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if most != resource.RLIM_INFINITY and self.processors > most - OTHER_FILES:
-            raise InputError(
-                f"{self.processors} workers are more than the {most - OTHER_FILES} for which this "
-                "process may open sockets: use fewer, or raise the limit, `ulimit -n`"
-            )
 
     @override
     def workforce(self, session: Session) -> LocalWorkforce:
@@ -98,3 +86,15 @@ class Processes(WorkforceBackend):
         if wire_of(session).bytes_per_order > FULL_SOCKET:
             grouping = Grouping(grouping.group, 0)
         return grouping.units(session, compute)
+
+
+def _check_sockets(workers: int) -> None:
+    """May this process have so many?"""
+    import resource  # which only a Unix has
+
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and workers > most - OTHER_FILES:
+        raise InputError(
+            f"{workers} workers are more than the {most - OTHER_FILES} for which this process may "
+            "open sockets: use fewer, or raise the limit, `ulimit -n`"
+        )

@@ -99,6 +99,7 @@ class Descent(Errand):
         self._sizes = StepSizes(self._rng)
         self._rows = [self._tuning_for(None)]
         self._over = False
+        self._latest = goal.latest([])
 
     @property
     @override
@@ -161,7 +162,7 @@ class Descent(Errand):
             self._end_stage(elapsed)
         elif self._effort >= self.goal.most_simulations:
             self._over = True
-        elif self.goal.is_too_late(elapsed):
+        elif elapsed > self._latest:
             self._end_stage(elapsed)
             self._over = True
 
@@ -199,12 +200,12 @@ class Descent(Errand):
             row for row, number in zip(self._found, self._numbers, strict=True) if number < complete
         ]
         few_must_do = self._tries > self.size / RARE and len(found) >= FEWEST * self.size
-        if len(found) < self.size and not few_must_do and not self.goal.is_too_late(elapsed):
+        if len(found) < self.size and not few_must_do and elapsed <= self._latest:
             return
         if len(found) < 2:
             found = self._found
         if len(found) < 2:
-            self._over = self.goal.is_too_late(elapsed)
+            self._over = elapsed > self._latest
             return
         distances = np.array([row[self._value] for row in found])
         if math.isinf(self.level):
@@ -287,6 +288,7 @@ class Descent(Errand):
         counted = self._steps, self._accepted, self._stage_simulations, self._stage_seconds
         far = self._sizes.worth(self._sizes.best_step())
         self.stages.append(Stage(self.level, self._log_mass, population.rows.copy(), *counted, far))
+        self._latest = self.goal.latest(self.stages)
         if self.level <= self.goal.coldest or (
             self._accepted > 0.0 and self.goal.is_enough(self.stages, elapsed)
         ):
@@ -349,6 +351,7 @@ class Descent(Errand):
             self.population = Population(memory["population"].copy(), sizes, self._value, self._rng)
             self.population.is_copy = memory["copies"] > 0.0
             self._fit_steps()
+            self._latest = self.goal.latest(self.stages)
             self._seconds_per_step_before = self._try_seconds / max(self._tries, 1.0)
 
     # --- words --------------------------------------------------------------------------------

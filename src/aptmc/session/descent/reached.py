@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from aptmc.session.descent.stages import mass_curve, share_within
+from aptmc.session.descent.stages import WIDE, mass_curve, share_within
 
 if TYPE_CHECKING:
     from aptmc.session.descent.descent import Descent
 
-# Above this share of the prior's simulations a tolerance says little, and rejection is cheapest.
-WIDE = 0.1
 # A tolerance that was asked for, but for rounding.
 ALMOST = 1.0 + 1e-9
 # How steeply the share falls with the tolerance is read off the last so many halvings.
@@ -68,7 +66,7 @@ class Reached(NamedTuple):
             return math.exp(float(np.interp(level, levels[::-1], masses[::-1])))
         if level <= 0.0 or self.steepness is None:
             return 0.0
-        return math.exp(float(masses[-1]) + self.steepness * math.log(level / levels[-1]))
+        return math.exp(float(masses[-1]) + self.steepness * math.log(level / float(levels[-1])))
 
     def tolerance_after(self, times: float) -> float:
         """A tolerance that a budget so many times as long comes down to, most likely.
@@ -77,7 +75,7 @@ class Reached(NamedTuple):
         tolerance far below: that is not promised.
         """
         steepness = max(self.steepness or LEAST_STEEP, LEAST_STEEP)
-        return self.level / times ** (1.0 / steepness)
+        return self.level / math.pow(times, 1.0 / steepness)
 
     def times_to(self, level: float) -> float:
         """How many times as long a budget should be to come down to a tolerance, about."""
