@@ -84,7 +84,7 @@ types: $(INSTALLED)
 	$(BIN)/mypy
 
 examples: compiled
-	$(PYTEST) --doctest-modules src tests/docs
+	$(PYTEST) -p tests.support.processor_seconds --doctest-modules src tests/docs
 
 # Once, by two processes: each that tests, measures or runs examples would compile the same.
 compiled: $(INSTALLED)

@@ -118,7 +118,7 @@ def ours(function: Any, budget: float, on: aptmc.Backend, seed: int) -> Worth:
 
 def theirs(function: Any, iterations: int, seconds: float, pool: Any, seed: int) -> Worth:
     """As its tutorial has it: as many walkers as keep the processes busy, a burn-in."""
-    import emcee  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import emcee
 
     start = PRIOR.draw(np.random.default_rng(seed), WALKERS)
     sampler = emcee.EnsembleSampler(WALKERS, len(NAMES), function, pool=pool)

@@ -147,6 +147,31 @@ def print_precision(lanes: Callable[..., Any], size: int, budgets: dict[Any, lis
             print(f"| {tolerances[0]} | {budget} | {_list(worth, ',.0f')} |", flush=True)
 
 
+def print_compilers(lanes: int, ticks: int) -> None:
+    """On one processor: the code of numba beside that of a C compiler, which gives the same."""
+    problem = stepwise_lotka_volterra.problem()
+    kernel = aptmc.OneHit(np.sqrt(np.outer(0.008 * np.array(TOLERANCES) ** 1.82, [1, 1e-2, 1])))
+    print("| compiler | events per processor second |")
+    print("| --- | --- |")
+    compilers: list[Any] = ["numba", "c", "numba", "c"]
+    for compiler in compilers:
+        on = aptmc.Lanes(
+            lanes, device="cpu", budget_in="ticks", threads=1, settle=0.0, compiler=compiler
+        )  # fmt: skip
+        spent, events = [], []
+        for budget in (ticks // 10, ticks // 10, ticks):  # the first one compiles
+            begun = time.process_time()
+            run = aptmc.sample(
+                problem, budget=budget, ladder=aptmc.Ladder.tolerances(TOLERANCES), kernel=kernel,
+                schedule=aptmc.Anytime(every=EVERY), on=on, progress=False, seed=1,
+            )  # fmt: skip
+            spent.append(time.process_time() - begun)
+            events.append(run.statistics["work"].sum())
+        # Both of the others find the same first states, which is left out so.
+        rate = (events[2] - events[1]) / (spent[2] - spent[1])
+        print(f"| {compiler} | {rate:.2e} |", flush=True)
+
+
 def _list(numbers: Any, kind: str) -> str:
     return ", ".join(format(number, kind) for number in numbers)
 
@@ -163,6 +188,8 @@ def main(*, quick: bool) -> None:
         print_growth(lanes, [256], 10.0 if quick else 60.0, 64)
         print()
         print_known(lanes, 240, 3.0 if quick else 20.0)
+        print()
+        print_compilers(256, 20_000 if quick else 400_000)
         print()
         return
     print_growth(lanes, [1 << power for power in range(10, 18)], 4.0, 32)

@@ -1,26 +1,31 @@
-"""The sleeping cases beside pyABC, in virtual time, which no other program disturbs.
+"""The cases beside pyABC in virtual time, which no other program disturbs, and in many runs.
 
     python -m benchmarks.pyabc_virtual
 
-The same simulators, of which each says how long it would sleep; so start-up and messages cost
-nothing. Settings are the default's; effective draws are counted as in the table beside pyABC.
+Simulators that sleep say how long they would; of the others, simulations are counted. So start-up
+and messages cost nothing. Settings are the default's; effective draws are counted as in the table
+beside pyABC. pyABC itself cannot be run so: beside it is its algorithm (`population_monte_carlo`).
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numba import njit
 from scipy import stats
 
 import aptmc
+from benchmarks.population_monte_carlo import compiled_generations, last_generation
 from benchmarks.pyabc_cases import CASES, Case
+from benchmarks.pyabc_ours import problem_of
 from benchmarks.pyabc_table import effective_draws, relative_errors
 
-RUNS = 40
+RUNS = 100
+IN_SIMULATIONS = 2  # workers
 
 
 @njit
@@ -41,16 +46,54 @@ def slow_mode(theta: Any, rng: Any, tolerance: float) -> Any:
 SIMULATORS = {"sleeping": slow_to_one_side, "two modes": slow_mode}
 
 
-def means_of(case: Case, workers: int, runs: int) -> tuple[list[Any], list[float]]:
-    """By run: means of the quantities, and the tolerance; runs without draws are left out."""
+class Row(NamedTuple):
+    """One of the table: a case with a budget."""
+
+    case: Case
+    workers: int
+    seconds: float  # 0: the budget is a number of simulations
+
+    @property
+    def in_words(self) -> str:
+        """The budget."""
+        return f"{self.seconds:g} s" if self.seconds else f"{self.case.simulations:,} simulations"
+
+    @property
+    def whole(self) -> float:
+        """What all workers may spend together."""
+        return self.workers * self.seconds or self.case.simulations
+
+
+def rows() -> Iterator[Row]:
+    """Sleeping ones by time, compiled ones by simulations."""
+    for case in CASES.values():
+        if case.sleeps:
+            for workers, seconds in case.seconds.items():
+                yield Row(case, workers, seconds)
+        elif case.first_tolerance is None:
+            yield Row(case, IN_SIMULATIONS, 0.0)
+
+
+def problem_in_virtual_time(case: Case) -> aptmc.Abc:
+    """Whose work is seconds, if the simulator sleeps, and simulations, if it does not."""
+    if not case.sleeps:
+        return problem_of(case)
     sides = zip(case.parameters, case.low, case.high, strict=True)
     prior = aptmc.Prior(**{name: stats.uniform(low, high - low) for name, low, high in sides})
-    problem = aptmc.Abc.early(SIMULATORS[case.name], prior, counts_work=True)
+    return aptmc.Abc.early(SIMULATORS[case.name], prior, counts_work=True)
+
+
+def by_aptmc(row: Row, runs: int, **options: Any) -> tuple[list[Any], list[float]]:
+    """By run: means of the quantities, and the tolerance; runs without draws are left out.
+
+    :param options: of `aptmc.sample`
+    """
+    case, problem = row.case, problem_in_virtual_time(row.case)
     means, tolerances = [], []
     for seed in range(runs):
         run = aptmc.sample(
-            problem, budget=case.seconds[workers], on=aptmc.VirtualTime(workers), seed=seed,
-            progress=False,
+            problem, budget=row.whole / row.workers, on=aptmc.VirtualTime(row.workers), seed=seed,
+            progress=False, **options,
         )  # fmt: skip
         if run.stopped is aptmc.StopReason.TOO_SHORT:
             continue
@@ -60,22 +103,56 @@ def means_of(case: Case, workers: int, runs: int) -> tuple[list[Any], list[float
     return means, tolerances
 
 
+def by_populations(row: Row, runs: int) -> tuple[list[Any], list[float]]:
+    """The same, by the algorithm of pyABC's defaults."""
+    hits = compiled_generations(row.case, with_cost(row.case))
+    found = [last_generation(row.case, hits, row.whole, seed) for seed in range(runs)]
+    last = [generation for generation in found if generation is not None]
+    return [each.means for each in last], [each.tolerance for each in last]
+
+
+def with_cost(case: Case) -> Callable[..., Any]:
+    """The distance of a simulation, and what it costs."""
+    if case.sleeps:
+        timed = SIMULATORS[case.name]
+
+        @njit
+        def slept(theta: Any, rng: Any) -> Any:
+            return timed(theta, rng, math.inf)
+
+        return cast(Callable[..., Any], slept)
+    simulate, distance, observed = case.simulate, case.distance, np.array(case.observed)
+
+    @njit
+    def counted(theta: Any, rng: Any) -> Any:
+        return distance(simulate(theta, rng), observed), 1.0
+
+    return cast(Callable[..., Any], counted)
+
+
+ALGORITHMS = {"aptmc": by_aptmc, "pyABC's algorithm": by_populations}
+
+
 def main() -> None:
     """One table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pyabc_virtual")
-    parser.add_argument("--runs", type=int, default=RUNS, help="of each (default: 40)")
+    parser.add_argument("--runs", type=int, default=RUNS, help=f"of each (default: {RUNS})")
+    names = sorted({row.case.name for row in rows()})
+    parser.add_argument("--case", choices=names, action="append", help="only these")
     options = parser.parse_args()
-    print("| case | workers | seconds | runs | tolerance | effective draws |")
-    print("| --- " * 6 + "|")
-    for name in SIMULATORS:
-        case = CASES[name]
-        for workers, seconds in case.seconds.items():
-            means, tolerances = means_of(case, workers, options.runs)
-            each = ", ".join(f"{1.0 / error:.3g}" for error in relative_errors(means, case.truth))
+    print("| case | workers | budget | by | runs | tolerance | effective draws |")
+    print("| --- " * 7 + "|")
+    for row in rows():
+        if row.case.name not in (options.case or names):
+            continue
+        truth = row.case.truth
+        for name, algorithm in ALGORITHMS.items():
+            means, tolerances = algorithm(row, options.runs)
+            each = ", ".join(f"{1.0 / error:.3g}" for error in relative_errors(means, truth))
             print(
-                f"| {name} | {workers} | {seconds:g} | {len(means)} of {options.runs} "
-                f"| {np.median(tolerances):.2f} | {effective_draws(means, case.truth):.3g} "
-                f"({each}) |",
+                f"| {row.case.name} | {row.workers} | {row.in_words} | {name} "
+                f"| {len(means)} of {options.runs} | {np.median(tolerances):.2g} "
+                f"| {effective_draws(means, truth):.3g} ({each}) |",
                 flush=True,
             )
 

@@ -94,13 +94,14 @@ def skip_missing_languages(items: list[pytest.Item]) -> None:
 LANGUAGES = {"numpyro": "numpyro", "pymc": "pymc", "stan": "bridgestan", "pypesto": "pypesto"}
 SCALE = float(os.environ.get("APTMC_VALIDATION_SCALE", "1"))
 ALL_CASES = 0.05  # from this scale on
-# Files that take twenty processor seconds: `-p tests.support.processor_seconds` says which.
+# Files that take ten to twenty processor seconds: `-p tests.support.processor_seconds` says which.
 BEGIN = {
     "test_calibration.py",
     "test_descent.py",
     "test_failing_simulators.py",
     "test_invariance.py",
     "test_known_targets.py",
+    "test_modes_after_a_descent.py",
     "test_moving_average.py",
     "test_reversible_jump.py",
     "test_warmup.py",

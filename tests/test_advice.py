@@ -40,6 +40,13 @@ def test_a_good_run_needs_no_advice():
     assert advise(GOOD) == advise(GOOD_ABC) == []
 
 
+def test_a_ladder_that_is_short_or_joins_modes_is_left_as_it_is():
+    assert advise(GOOD._replace(modes_seen=1)) == []
+    long = {"levels": (1.0, 0.5, 0.3, 0.2, 0.1), "last_rungs": 5}
+    for modes in (0, 2, 7):
+        assert advise(GOOD._replace(**long, modes_seen=modes, **rates(0.4, 0.5, 0.4, 0.4))) == []
+
+
 def rates(*values):
     return {"swap_rates": np.array(values)}
 
@@ -56,7 +63,19 @@ def rates(*values):
             "fewer rungs",
             False,
         ),
+        (
+            {
+                "levels": (1.0, 0.5, 0.3, 0.2, 0.1),
+                **rates(0.4, 0.5, 0.4, 0.4),
+                "modes_seen": 1,
+                "last_rungs": 5,
+            },
+            "none of 5 rungs shows more than one mode",
+            "ladder=[1]",
+            False,
+        ),
         ({"round_trips": 0}, "no state travelled", "longer budget", True),
+        ({"ends_short_at": 0.25}, "ends at power 0.25", "End it at power 0", False),
         ({"draws": 0, "distinct": 0}, "spent before the first draws", "longer budget", True),
         ({"distinct": 99}, "hardly moves: 10000 draws hold 99 different", "smaller", True),
         ({"effective_draws": 390.0}, "effective size of 390", "Use a longer budget", False),
@@ -218,6 +237,7 @@ def test_other_settings_are_described_too():
     [
         ({"problem": NARROW}, "2 and 3 hardly ever swap"),
         ({"ladder": aptmc.Ladder.powers(4), "kernel": aptmc.RandomWalk(2.0)}, "nearly always"),
+        ({"ladder": aptmc.Ladder.powers([1.0, 0.6, 0.4, 0.2])}, "ends at power 0.2: modes"),
         ({"budget": 30, "pools": aptmc.Shared(2)}, "no state travelled"),
         ({"budget": 1000}, "effective size"),
         ({"kernel": aptmc.RandomWalk([500.0, 4.0, 8.0, 1.0]), "budget": 400}, "hardly moves"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +44,11 @@ def test_every_unit_is_understood(word: str, seconds: float) -> None:
         ("1e3 ms", 1.0),
         ("1e-3 h", 3.6),
         ("2E+1s", 20.0),
+        ("2 h 30 min", 9000.0),
+        ("1h30m", 5400.0),
+        ("1 h, 0.5 min", 3630.0),
+        ("10 sec.", 10.0),
+        ("2 weeks", 1_209_600.0),
     ],
 )
 def test_numbers_and_spaces_may_be_written_in_many_ways(words: str, seconds: float) -> None:
@@ -52,6 +59,13 @@ def test_numbers_and_spaces_may_be_written_in_many_ways(words: str, seconds: flo
 def test_a_number_is_seconds(value: Any) -> None:
     assert duration(value) == 30.0
     assert type(duration(value)) is float
+
+
+@pytest.mark.parametrize("value", [timedelta(seconds=30), pandas.Timedelta("30s")])
+def test_a_span_of_time_is_a_duration(value: Any) -> None:
+    assert duration(value) == 30.0
+    with pytest.raises(aptmc.InputError):
+        duration(-value)
 
 
 @given(st.floats(min_value=0, exclude_min=True, allow_infinity=False, allow_nan=False))
@@ -95,7 +109,7 @@ def test_words_multiply_the_number_by_the_unit(
         "auto",
         "10",
         "min",
-        "10 weeks",
+        "10 fortnights",
         "10 ss",
         "-1 s",
         "0 s",
@@ -105,7 +119,8 @@ def test_words_multiply_the_number_by_the_unit(
         "1e999 s",
         "inf s",
         "nan s",
-        "1 h 30 min",
+        "1 h 30",
+        "1 h 30 ss",
         "10 s!",
         "1,5 h",
         "1_0 s",
@@ -117,7 +132,8 @@ def test_what_is_no_duration_is_refused(value: Any) -> None:
         duration(value, "every")
     message = str(refusal.value)
     assert message.startswith("every must be a positive duration")
-    assert repr(value) in message
+    assert repr(value)[:100] in message
+    assert len(message) < 300
     assert 'every="10 min"' in message
 
 

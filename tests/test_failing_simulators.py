@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,7 +134,7 @@ def test_a_failed_simulation_can_be_run_again_by_hand(failure: Failure) -> None:
 
 def test_draws_before_a_failure_are_those_of_a_run_without_one(failure: Failure) -> None:
     run = failure.error.run
-    whole = sample(FINE, on=type(run.settings.on)(*fresh_clock(run.settings.on)))
+    whole = run_without_failure(type(run.settings.on))
     for part, complete in zip(all_draws(run), all_draws(whole), strict=True):
         for mine, yours in zip(part, complete, strict=True):
             np.testing.assert_array_equal(mine, yours[: mine.shape[0]])
@@ -142,8 +143,10 @@ def test_draws_before_a_failure_are_those_of_a_run_without_one(failure: Failure)
 FINE = aptmc.Abc(fine, PRIOR, observed=[normal.OBSERVED], distance=distance)
 
 
-def fresh_clock(backend: Any) -> list[Any]:
-    return [ManualClock(step=1.0)] if isinstance(backend, aptmc.InProcess) else []
+@cache
+def run_without_failure(backend: type) -> aptmc.Run:
+    clock = [ManualClock(step=1.0)] if backend is aptmc.InProcess else []
+    return sample(FINE, on=backend(*clock))
 
 
 @pytest.mark.parametrize("kind", ["compiled, raises", "plain, raises", "plain, distance raises"])

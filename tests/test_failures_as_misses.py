@@ -88,7 +88,7 @@ LIMIT = stats.t.isf(FALSE_ALARM / 2, RUNS - 1)  # of the mean of independent run
 
 def moments(problem: aptmc.Abc, **changes: Any) -> Any:
     """Of independent runs: the means of the parameter and of its square on the coldest rung."""
-    settings = {"budget": 30_000, "warmup": 1000, "keep": "coldest"} | changes
+    settings = {"budget": 12_000, "warmup": 500, "keep": "coldest"} | changes
     (name,) = problem.names
     runs = [sample(problem, seed=seed, **settings) for seed in range(RUNS)]
     draws = [run.series(name)[0] for run in runs]

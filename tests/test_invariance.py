@@ -26,7 +26,7 @@ from tests.support.statistical import FALSE_ALARM, follows
 LADDER = aptmc.Ladder.powers([1.0, 0.6, 0.35, 0.2])
 WALK = aptmc.RandomWalk(2.0)
 # Independent runs. Planted errors have p-values below 1e-9, where 1e-6 is enough.
-RUNS = 600
+RUNS = 400
 
 
 def set_state(session, chain, value):
@@ -137,7 +137,7 @@ def test_giving_up_slow_moves_is_caught():
     assert not in_law(held)
 
 
-def exchanged_states(rule, log_weight, runs=3000):
+def exchanged_states(rule, log_weight, runs=2000):
     """Independent exact draws at every rung, after one round of exchanges."""
     session, _ = make_session(aptmc.Anytime(every=1.0), ladder=LADDER, keep="coldest")
     rng = np.random.default_rng(2)

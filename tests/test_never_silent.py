@@ -57,7 +57,7 @@ def test_a_good_run_is_left_alone() -> None:
         (
             reached(level=0.5, prior_share=0.25),
             "the tolerance 0.5 keeps 25 % of the prior's own simulations",
-            "ten times as long would give a tolerance of about 0.16",
+            "ten times as long should give a tolerance of 0.16 or less",
             True,
         ),
         (

@@ -82,14 +82,26 @@ def test_the_trend_goes_on_below_what_was_seen() -> None:
     assert CHOSEN.steepness == pytest.approx(2.0)
     for level in (0.6, 0.25, 0.1, 0.01):
         assert CHOSEN.share_within(level) == pytest.approx(level**2, rel=0.05)
-        assert CHOSEN.tolerance_with(level**2) == pytest.approx(level, rel=0.05)
+        assert CHOSEN.tolerance_after((0.25 / level) ** 2) == pytest.approx(level, rel=0.05)
     assert CHOSEN.share_within(7.0) == 1.0
     elsewhere = CHOSEN.at(0.5)
     assert (elsewhere.level, elsewhere.prior_share) == (0.5, pytest.approx(0.25))
     # One tolerance has no trend.
     alone = CHOSEN._replace(curve=CURVE[-1:])
     assert alone.steepness is None
-    assert alone.tolerance_with(1e-4) is None
+
+
+def test_little_is_promised_where_a_share_hardly_falls() -> None:
+    """On such a slope ten times as long would be a tolerance 10,000 times smaller."""
+    flat = CHOSEN._replace(curve=tuple((level, 0.25 * math.log(level)) for level, _ in CURVE))
+    assert flat.steepness == pytest.approx(0.25)
+    assert flat.tolerance_after(10.0) == pytest.approx(0.25 / math.sqrt(10.0))
+    assert flat.times_to(0.025) == pytest.approx(10.0)
+    assert CHOSEN.times_to(0.025) == pytest.approx(100.0, rel=0.05)
+    # One tolerance has no trend.
+    alone = CHOSEN._replace(curve=CURVE[-1:])
+    assert alone.tolerance_after(100.0) == pytest.approx(0.025)
+    assert alone.times_to(0.025) == math.inf
 
 
 @pytest.mark.parametrize("asked", [None, 0.25, math.inf])

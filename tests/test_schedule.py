@@ -26,6 +26,7 @@ from aptmc import (
     Synchronous,
     Uncorrected,
 )
+from aptmc.checks import counted
 from aptmc.pools import Layout
 from aptmc.schedule import Numbers, Plan
 
@@ -159,9 +160,12 @@ def test_a_pool_without_a_moving_chain_to_spare_is_refused(
     with pytest.raises(InputError) as refusal:
         Anytime(1.0).check(layout)
     message = str(refusal.value)
-    assert f"pool {pool} has {movers} moving chains for {processors} processors" in message
+    assert (
+        f"pool {pool} has {counted(movers, 'moving chain')} for {counted(processors, 'processor')},"
+        in message
+    )
     assert "a pool needs at least one chain more than processors" in message
-    assert "use more rungs, chains_per_rung=2, or fewer processors" in message
+    assert "use more rungs, pools=aptmc.Shared(2), or fewer processors" in message
 
 
 @pytest.mark.parametrize(
@@ -179,8 +183,9 @@ def test_a_run_in_which_two_chains_never_wait_together_is_refused(
     with pytest.raises(InputError) as refusal:
         Anytime(1.0).check(layout)
     message = str(refusal.value)
-    assert f"with {chains} chains on {processors} processors two chains never wait" in message
-    assert "use more rungs, chains_per_rung=2, or fewer processors" in message
+    words = f"{counted(chains, 'chain')} on {counted(processors, 'processor')}"
+    assert f"with {words} two chains never wait" in message
+    assert "use more rungs, pools=aptmc.Shared(2), or fewer processors" in message
 
 
 @pytest.mark.parametrize(

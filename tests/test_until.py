@@ -67,6 +67,12 @@ def test_in_virtual_time_it_ends_at_the_same_moment_again() -> None:
     np.testing.assert_array_equal(whole.series("x")[0], both[0].series("x")[0])
 
 
+def test_a_few_draws_that_agree_by_chance_are_not_enough() -> None:
+    run = sample(budget=20_000, until="r-hat < 1.2")
+    assert run.stopped is StopReason.ENOUGH
+    assert min(one.size for one in run.series("x")) >= 100
+
+
 def test_by_the_clock_it_ends_before_the_budget_and_goes_on_from_a_store(tmp_path: Any) -> None:
     store = tmp_path / "run.zarr"
     given = {**GIVEN, "schedule": aptmc.Anytime(every="1 ms")}

@@ -71,17 +71,25 @@ def measure(
 ) -> Measured:
     """Independent runs, tempered and (if `walks`) as random walks, at equal work."""
     budget, quantities = scale * target.budget, target.quantities
-    seeds = range(seed, seed + runs)
-    tempered = in_parallel(lambda seed: measure_run(target.sample(budget, seed), quantities), seeds)
-    if not walks:
-        return Measured(target, budget, tempered, None)
+    tempered = in_parallel(
+        lambda seed: measure_run(target.sample(budget, seed), quantities), range(seed, seed + runs)
+    )
+    plain = walked(target, scale=scale, runs=runs, seed=seed) if walks else None
+    return Measured(target, budget, tempered, plain)
+
+
+def walked(
+    target: Target, *, scale: float = 1.0, runs: int, seed: int = 1
+) -> list[RunMeasure] | None:
+    """Independent runs as random walks; none if these find no start."""
+    budget, quantities = scale * target.budget, target.quantities
     try:
-        plain = in_parallel(
-            lambda seed: measure_run(target.random_walk(budget, seed), quantities), seeds
+        return in_parallel(
+            lambda seed: measure_run(target.random_walk(budget, seed), quantities),
+            range(seed, seed + runs),
         )
     except aptmc.AptmcError:
-        plain = None
-    return Measured(target, budget, tempered, plain)
+        return None
 
 
 def off_by_table(results: list[Measured]) -> str:

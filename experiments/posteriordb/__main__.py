@@ -1,36 +1,55 @@
-"""Six models of posteriordb here and by NumPyro's NUTS: `python -m experiments.posteriordb`."""
+"""Models of posteriordb, here and by their languages: `python -m experiments.posteriordb`.
+
+What was measured is kept in .cache/posteriordb, and not measured again. PyMC wants an older numba
+than the rest of the project is tested with: `make frontends` makes an environment. Programs of
+Stan need BridgeStan's sources and a compiler (`python -m tools.stan_sources --help`).
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
-from experiments.posteriordb.compare import Result, of_numpyro, ours
-from experiments.posteriordb.models import MODELS, posterior
+from experiments.posteriordb.drawn import LANGUAGES, SLICES, THEIRS
+from experiments.posteriordb.posteriors import NAMES, NUMPYRO_ALONE
+from experiments.posteriordb.table import table
 
-
-def line(name: str, who: str, found: Result) -> str:
-    """A line of the table."""
-    return (
-        f"{name:42} {who:8} {found.mean_error:6.2f} {found.sd_error:6.2f} {found.r_hat:7.4f} "
-        f"{found.effective:8.0f} {found.per_gradient:9.1f} {found.per_any_gradient:7.1f} "
-        f"{found.seconds:8.1f}"
-    )
+SEVERAL_MODES = ("mixture_of_two_labels", "two_signs")
+CACHE = Path(__file__).resolve().parents[2] / ".cache" / "posteriordb"
 
 
 def main() -> None:
-    """Print a table: errors in standard errors, and effective draws per thousand gradients."""
+    """Measure the cells that were asked for, each in a process of its own, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.posteriordb", description=__doc__)
     parser.add_argument("names", nargs="*", help="which posteriors (default: all)")
-    parser.add_argument("--work", type=float, default=400_000, help="of each of our processors")
-    parser.add_argument("--chains", type=int, help="of each of our rungs (default: auto)")
-    parser.add_argument("--draws", type=int, default=2000, help="of each chain of NumPyro")
+    parser.add_argument("--languages", nargs="+", choices=LANGUAGES, default=list(LANGUAGES))
+    parser.add_argument("--seconds", type=float, default=20.0, help="budget of each of our runs")
+    parser.add_argument("--python", default=sys.executable, help="of another environment")
+    parser.add_argument("--kept", action="store_true", help="print what was measured before")
     options = parser.parse_args()
-    head = f"{'posterior':42} {'by':8} {'means':>6} {'sds':>6} {'r-hat':>7} {'ess':>8}"
-    print(f"{head} {'ess/1000':>9} {'of all':>7} {'seconds':>8}", flush=True)
-    for name in options.names or MODELS:
-        one = posterior(name)
-        print(line(name, "NumPyro", of_numpyro(one, options.draws)), flush=True)
-        print(line(name, "aptmc", ours(one, options.work, chains=options.chains)), flush=True)
+    unknown = set(options.names) - set(NAMES)
+    if unknown:
+        parser.error(f"there is no posterior {', '.join(unknown)}: choose of {', '.join(NAMES)}")
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for name in options.names or NAMES:
+        for language in options.languages:
+            if name in NUMPYRO_ALONE and language != "numpyro":
+                continue
+            own = ("aptmc", SLICES) if name in SEVERAL_MODES else ("aptmc",)
+            for who in (*own, *THEIRS[language]):
+                seconds = options.seconds if who in own else 0.0
+                kept = CACHE / f"{name}-{language}-{who}-{seconds:g}.json"
+                if not kept.exists() and not options.kept:
+                    asked = [name, language, who, str(kept), str(seconds)]
+                    module = [options.python, "-m", "experiments.posteriordb.drawn"]
+                    subprocess.run([*module, *asked], check=False)
+                if kept.exists():
+                    found[name, language, who] = json.loads(kept.read_text())
+    print(table(found))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,28 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Class = TypeVar("Class", bound=type)
 
+# What other libraries call the arguments of `sample`, and how the same is said here.
+OTHERS_NAMES = {
+    other: ours
+    for ours, others in {
+        'budget="10 min", or "5000 moves"': "draws iter iterations niter nsamples nsteps nsweeps "
+        "ndraws numsamples samples steps sweeps time timeout maxtime walltime runtime",
+        "on=4": "cores cpus jobs ncores nproc nprocs njobs numworkers nworkers parallel pool "
+        "processes threads workers",
+        "warmup=...": "burn burnin numwarmup nburn nwarmup tune",
+        "pools=aptmc.Shared(2), two chains on each rung": "chains nchains numchains nwalkers "
+        "walkers",
+        "seed=1": "key randomseed randomstate rng rngseed rngkey",
+        "progress=False": "progressbar quiet showprogress silent verbose",
+        'ladder=[1, 0.5, 0.1], or "auto"': "betas epsilon epsilons eps ntemps temperatures temps "
+        "tolerance tolerances",
+        "kernel=aptmc.RandomWalk(0.5), say": "method moves proposal sampler step stepsize",
+        'store="run.zarr"': "backend checkpoint db dir directory file filename folder output path",
+        "until=aptmc.Effective(400), say": "ess neff rhat stop target tol",
+    }.items()
+    for other in others.split()
+}
+
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 _BY_PLACE = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _MANY = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -76,6 +98,9 @@ def check_arguments(
         example = ", ".join(
             [*places, *(f"{one}=..." for one in beyond[: len(given) - len(places)])]
         )
+        if not beyond:
+            most = f"at most {', '.join(places)}" if places else "nothing"
+            raise ArgumentError(f"{name}() takes {most}, got {len(given)} arguments")
         only = " and ".join(places) or "nothing"
         raise ArgumentError(
             f"{name}() takes {only} without a name, got {len(given)} arguments: name the others, "
@@ -89,6 +114,9 @@ def check_arguments(
 
 
 def _unknown(name: str, argument: str, known: list[str]) -> str:
+    ours = OTHERS_NAMES.get(argument.lower().replace("_", ""))
+    if ours is not None and ours.partition("=")[0] in known:
+        return f"{name}() has no argument {argument!r}: use {ours}"
     close = get_close_matches(argument, known, n=1, cutoff=0.6)
     remedy = f"did you mean {close[0]}?" if close else f"it has {', '.join(known)}"
     return f"{name}() has no argument {argument!r}: {remedy}"

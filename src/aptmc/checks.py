@@ -24,11 +24,29 @@ def whole_number(name: str, value: Any, least: int = 1) -> int:
     return number
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "chain"), counted(3, "chain")
+    ('1 chain', '3 chains')
+    """
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def yes_or_no(name: str, value: Any) -> bool:
+    """True or False, or a clear error: a word such as "no" would be taken for a yes."""
+    if not isinstance(value, bool | np.bool_) and value not in (0, 1):
+        raise InputError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def numbers(value: Any) -> npt.NDArray[np.float64] | None:
     """An array of finite numbers, or None if the value is anything else."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):  # ragged, or of many arrays
+        return None
+    if np.ma.is_masked(value):  # what is hidden would count like the rest
         return None
     if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
         return None

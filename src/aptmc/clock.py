@@ -6,6 +6,7 @@ import math
 import re
 import time
 from abc import ABC, abstractmethod
+from datetime import timedelta
 from typing import final
 
 from aptmc.errors import InputError
@@ -18,9 +19,13 @@ _SECONDS = {
         (60.0, "m min mins minute minutes"),
         (3600.0, "h hr hrs hour hours"),
         (86400.0, "d day days"),
+        (604800.0, "week weeks"),
     )
     for unit in units.split()
 }
+
+
+MOST_SHOWN = 100  # characters of what was received
 
 
 class Clock(ABC):
@@ -55,21 +60,20 @@ class ManualClock(Clock):
         return present
 
 
-def duration(value: float | int | str, name: str = "budget") -> float:
+def duration(value: float | int | str | timedelta, name: str = "budget") -> float:
     """A duration in seconds, from a number or from words.
 
     >>> duration("10 min"), duration("1.5 h"), duration("500 ms"), duration(30)
     (600.0, 5400.0, 0.5, 30.0)
+    >>> duration("2 h 30 min"), duration(timedelta(minutes=5))
+    (9000.0, 300.0)
     """
     if isinstance(value, str):
-        match = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*([a-z]+)\s*", value.lower())
-        unit = match and _SECONDS.get(match[2])
-        try:
-            seconds = float(match[1]) * unit if match and unit else math.nan
-        except ValueError:
-            seconds = math.nan
+        seconds = _in_words(value.strip().lower())
     elif isinstance(value, bool):
         seconds = math.nan
+    elif hasattr(value, "total_seconds"):  # of the standard library or of pandas
+        seconds = value.total_seconds()
     else:
         try:
             seconds = float(value)
@@ -77,10 +81,24 @@ def duration(value: float | int | str, name: str = "budget") -> float:
             seconds = math.nan
     if not (math.isfinite(seconds) and seconds > 0):
         raise InputError(
-            f"{name} must be a positive duration, got {value!r}: "
+            f"{name} must be a positive duration, got {repr(value)[:MOST_SHOWN]}: "
             f'use a number of seconds, or words like {name}="10 min" or {name}="2 h"'
         )
     return seconds
+
+
+def _in_words(words: str) -> float:
+    """Seconds, from one or several numbers with their units; NaN if it is anything else."""
+    number = r"[0-9.]+(?:e[+-]?[0-9]+)?"
+    if re.fullmatch(rf"(?:{number}\s*[a-z]+\.?[\s,]*)+", words) is None:
+        return math.nan
+    total = 0.0
+    for amount, unit in re.findall(rf"({number})\s*([a-z]+)", words):
+        try:
+            total += float(amount) * _SECONDS.get(unit, math.nan)
+        except ValueError:
+            return math.nan
+    return total
 
 
 def pause(seconds: float) -> None:

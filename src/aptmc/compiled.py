@@ -15,10 +15,10 @@ to it that no cached function of the library uses such names.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from inspect import isgeneratorfunction
 from itertools import count
 from secrets import randbits
 from typing import Annotated, Any, TypeVar, cast, final, get_type_hints
@@ -167,7 +167,9 @@ class AtFirstUse(CPUDispatcher):
 
     def _signature(self) -> Any:
         source = self.model or self.py_func
-        return _arguments_of(source) if isgeneratorfunction(source) else signature_of(source)
+        return (
+            _arguments_of(source) if inspect.isgeneratorfunction(source) else signature_of(source)
+        )
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
         self.make_ready()
@@ -292,6 +294,22 @@ def source_of(function: Function) -> Function:
     small functions do.
     """
     return cast(Function, getattr(function, "py_func", function))
+
+
+def keep_source(function: Callable[..., Any], text: str) -> None:
+    """Remember the text of a function that stands in no file."""
+    function.written_source = text  # type: ignore[attr-defined]
+
+
+def text_of(function: Callable[..., Any]) -> tuple[list[str], int]:
+    """The lines of a function's source, and the number of the first one in its file.
+
+    :raises OSError: if they cannot be found
+    """
+    kept: str | None = getattr(function, "written_source", None)
+    if kept is not None:
+        return kept.splitlines(keepends=True), 1
+    return inspect.getsourcelines(function)
 
 
 def compiler_words(error: Exception) -> str:

@@ -5,6 +5,12 @@ from __future__ import annotations
 import traceback
 
 LONGEST = 1000  # characters
+# What numpy says if somebody takes an array for a dictionary, a record, or a number.
+USUAL = {
+    IndexError: ("only integers, slices",),
+    AttributeError: ("'numpy.ndarray' object has no attribute",),
+    TypeError: ("only 0-dimensional arrays", "only length-1 arrays"),
+}
 
 
 def in_words(error: BaseException) -> str:
@@ -33,3 +39,11 @@ def shortened(words: str, longest: int = LONGEST) -> str:
         return words
     half = longest // 2
     return f"{words[:half]} … ({len(words) - 2 * half} characters) … {words[-half:]}"
+
+
+def hint(error: BaseException) -> str:
+    """What to do about the usual slips with an array of parameters, as the end of a sentence."""
+    said = str(error) if type(error) in USUAL else ""
+    if any(words in said for words in USUAL.get(type(error), ())):
+        return "; theta is an array in the prior's order: theta[0] is the first parameter,"
+    return ""

@@ -16,6 +16,7 @@ from aptmc.compiled import Floats
 from aptmc.errors import InputError
 
 SWAP_RATE = 0.4
+TOO_MANY_RUNGS = 1000  # of which all pairs are counted
 MOST_RUNGS = 40
 LEARNED = "learned"
 
@@ -73,6 +74,11 @@ class Ladder:
         """
         if isinstance(powers, int | np.integer):
             rungs = whole_number("the number of rungs", powers)
+            if rungs > TOO_MANY_RUNGS:
+                raise InputError(
+                    f"a ladder of {rungs} rungs is too long: use {TOO_MANY_RUNGS} at most; ladders "
+                    'of "auto" have ten or twenty'
+                )
             powers = [rung / rungs for rung in range(rungs, 0, -1)]
         return cls(powers, reference=reference)  # type: ignore[arg-type]
 

@@ -31,7 +31,7 @@ TIMES = pytest.mark.parametrize(
 def waiting(step_time, *, ahead=1, queued_may_swap=False):
     """What waiting chains hold; some 14 moves of each chain between looks."""
     rules = Rules(ahead=ahead, queued_may_swap=queued_may_swap)
-    return waiting_states(rules, step_time, looks=3000, gap=300.0, chains_per_rung=2, every=1.0)
+    return waiting_states(rules, step_time, looks=1500, gap=300.0, chains_per_rung=2, every=1.0)
 
 
 @TIMES
@@ -46,7 +46,7 @@ def test_exchanging_a_chain_whose_move_is_queued_is_caught(step_time):
     """The planted error: what was ordered from the old state is written over the new one."""
     held = waiting(step_time, queued_may_swap=True)
     assert not in_law(held)
-    assert slow_share_errors(held) > 10.0
+    assert slow_share_errors(held) > 7.0
 
 
 def test_without_a_queue_there_is_nobody_to_exchange_by_mistake():

@@ -21,7 +21,7 @@ def log_likelihood(theta):
 
 problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.norm(0, 3)))
 """
-BUDGET = "12 s"  # enough to start processes on a machine that is busy with something else
+BUDGET = "400 moves"  # of some milliseconds each, however busy the machine is
 
 
 def test_a_file_is_sampled_stored_and_reported(

@@ -141,3 +141,66 @@ def test_a_stored_run_goes_on(tmp_path: Path) -> None:
     assert len(longer.posterior) > 1.4 * len(first.posterior)
     with pytest.raises(aptmc.InputError, match="log likelihood has changed"):
         sample(tmp_path, store=store, budget=300, shift=0.1)
+
+
+@needs_bilby
+@theirs
+def test_a_budget_without_draws_is_said(tmp_path: Path) -> None:
+    with pytest.raises(aptmc.InputError, match="no draws that bilby could show, the budget was"):
+        sample(tmp_path, budget=0.5)
+
+
+# A sine-Gaussian in white noise: amplitude, frequency and time. Waves that are shifted by a period
+# fit nearly as well, so that there are modes side by side.
+SECONDS = np.linspace(0.0, 1.0, 64)
+LENGTH, LOUD = 0.12, 5.0
+
+
+def burst(t: np.ndarray, amplitude: float, frequency: float, time: float) -> np.ndarray:
+    since = t - time
+    return amplitude * np.exp(-((since / LENGTH) ** 2)) * np.cos(2 * np.pi * frequency * since)
+
+
+STRAIN = burst(SECONDS, 1.2, 11.0, 0.45) + np.random.default_rng(5).normal(0, NOISE, SECONDS.size)
+
+
+def evidence_of_burst(points: int) -> float:
+    """By quadrature over frequency and time; the amplitude, on [0, LOUD], by hand."""
+    frequency = 6 + 10 * (np.arange(points) + 0.5) / points
+    time = 0.2 + 0.6 * (np.arange(points) + 0.5) / points
+    logs = np.empty((points, points))
+    for place, one in enumerate(frequency):
+        waves = burst(SECONDS[None, :], 1.0, one, time[:, None])
+        precision = (waves**2).sum(axis=1) / NOISE**2
+        best = waves @ STRAIN / NOISE**2 / precision
+        shape = stats.norm(best, precision**-0.5)
+        mass = shape.cdf(LOUD) - shape.cdf(0.0)
+        logs[place] = 0.5 * best**2 * precision - shape.logpdf(best) + np.log(mass / LOUD)
+    peak = logs.max()
+    silent = stats.norm(0, NOISE).logpdf(STRAIN).sum()
+    return float(silent + peak + np.log(np.exp(logs - peak).mean()))
+
+
+@pytest.mark.validation
+@needs_bilby
+@theirs
+def test_a_sine_gaussian_has_its_evidence(tmp_path: Path) -> None:
+    expected = evidence_of_burst(300)
+    assert evidence_of_burst(150) == pytest.approx(expected, abs=1e-3)
+    likelihood = bilby.core.likelihood.GaussianLikelihood(SECONDS, STRAIN, burst, sigma=NOISE)
+    priors = {
+        "amplitude": bilby.core.prior.Uniform(0, LOUD, "amplitude"),
+        "frequency": bilby.core.prior.Uniform(6, 16, "frequency"),
+        "time": bilby.core.prior.Uniform(0.2, 0.8, "time"),
+    }
+    result = bilby.run_sampler(
+        likelihood, priors, sampler="aptmc", outdir=str(tmp_path), label="burst", save=False,
+        budget=12_000, warmup=3_000, ladder=aptmc.Ladder.powers([1, 0.4, 0.15, 0.05, 0.015, 0]),
+        kernel=aptmc.RandomWalk(0.1), schedule=aptmc.Anytime(every=3.5, jitter=0.5),
+        pools=aptmc.Shared(coldest=3), progress=False, seed=1,
+        on=aptmc.VirtualTime(1, hold=lambda theta, rung, rng: 1.0),
+    )  # fmt: skip
+    assert result.log_evidence_err < 0.5
+    assert abs(result.log_evidence - expected) < 4.0 * result.log_evidence_err
+    silent = stats.norm(0, NOISE).logpdf(STRAIN).sum()
+    assert abs(result.log_evidence - silent) > 4.0 * result.log_evidence_err  # of noise alone

@@ -7,7 +7,8 @@ import pytest
 
 from aptmc.diagnostics import effective_sample_size, summarise
 from aptmc.diagnostics.error_of_mean import Timeline, effective_draws
-from tests.support.calibration import SETTINGS, calibration
+from experiments.reported_errors.calibration import calibration
+from experiments.reported_errors.settings import SETTINGS
 
 LEAST, MOST = 0.9, 1.15
 # Standard errors of a root mean square by which it may miss: one false alarm in a thousand.
@@ -16,11 +17,12 @@ MISSES = 3.3
 SHARED = ["two modes, 4 chains", "normal, 4 chains", "simulator, 4 chains"]
 # Simulators take as long as all the others: they come in the validation.
 AT_FIRST = SHARED[:2]
+FEW = 70  # runs in which the planted error, autocorrelations by chain, stands out
 
 
 @pytest.mark.parametrize("name", AT_FIRST)
 def test_reported_errors_are_right_and_by_chain_they_are_not(name):
-    found = calibration(SETTINGS[name], 120)
+    found = calibration(SETTINGS[name], FEW)
     room = MISSES * found.error
     assert LEAST - room < found.reported < MOST + room
     assert found.by_chain > MOST + room

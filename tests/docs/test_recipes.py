@@ -24,7 +24,7 @@ BUDGETS = ("10 s", "90 s")  # the second for a machine with much else to do
 
 
 def test_all_of_them_are_found() -> None:
-    assert set(RECIPES) == {"Rscript", "elfi", "gillespy2", "mesa", "starsim"}
+    assert set(RECIPES) == {"Rscript", "elfi", "gillespy2", "mesa", "sbi", "starsim"}
     assert all('budget="20 s"' in code for code in RECIPES.values())
 
 

@@ -69,7 +69,7 @@ def test_assignments_are_valid_and_complete(size, seed):
     assert sorted(held) == list(range(size))
 
 
-def reassigned(rule, runs=2500):
+def reassigned(rule, runs=1500):
     """Independent exact draws at every rung, after one round of exchanges."""
     ladder = aptmc.Ladder.tolerances([0.3, 0.8, 2.0])
     session, _ = make_session(

@@ -13,7 +13,7 @@ import pytest
 
 from aptmc.models import gamma_mixture
 from experiments.known_targets import densities, simulators
-from experiments.known_targets.measures import ladder_table, measure, off_by_table
+from experiments.known_targets.measures import ladder_table, measure, off_by_table, walked
 from experiments.known_targets.quantities import Sums, found
 
 RUNS = 16
@@ -25,6 +25,8 @@ SCALES = {
     "gamma mixture": 0.05,
     "normal": 0.1,
 }
+# Random walks, share of the budget and runs, where fewer show as much.
+WALKS = {"twenty modes": (0.05, 6)}
 # Whose kernels and ladders are like those of the others.
 LEFT_OUT = {"coin", "gamma mixture", "normal"}
 TARGETS = {target.name: target for target in (*densities.TARGETS, *simulators.TARGETS)}
@@ -33,7 +35,10 @@ TARGETS = {target.name: target for target in (*densities.TARGETS, *simulators.TA
 @cache
 def measured(name):
     """Both samplers; made once."""
-    return measure(TARGETS[name], scale=SCALES[name], runs=RUNS)
+    target, scale = TARGETS[name], SCALES[name]
+    tempered = measure(target, scale=scale, runs=RUNS, walks=False)
+    share, runs = WALKS.get(name, (scale, RUNS))
+    return tempered._replace(walks=walked(target, scale=share, runs=runs))
 
 
 @pytest.mark.parametrize(

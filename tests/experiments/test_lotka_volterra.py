@@ -30,9 +30,9 @@ LARGEST_BIRTH = 2.0
 # Events of all processors in one run: enough for standard errors of a tenth of a posterior sd.
 WORK = 1.2e7
 SIMULATIONS = 5_000_000
-# Half of that and somewhat fewer, where the planted errors still stand out.
-SHORT_WORK = 6e6
-FEWER_SIMULATIONS = 4_000_000
+# A quarter of that and somewhat fewer, where the planted errors still stand out.
+SHORT_WORK = 3e6
+FEWER_SIMULATIONS = 3_400_000
 # Share of prior draws that hit, from 20 million simulations: (2.44 ± 0.035) / 10,000.
 ACCEPTANCE = 0.000244
 
@@ -127,7 +127,7 @@ def test_rejection_hits_as_often_as_it_should():
 # Of those that run at once, the one with the smallest errors is compared below.
 @pytest.mark.validation
 def test_a_synchronous_sampler_agrees_with_rejection():
-    (runs,) = draws_of_runs(SAMPLERS[5], work=SHORT_WORK)
+    (runs,) = draws_of_runs(SAMPLERS[5], work=2.0 * SHORT_WORK)
     assert max(errors_off(runs, rejected(1.0, FEWER_SIMULATIONS))) < 4.0
 
 

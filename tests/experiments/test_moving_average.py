@@ -1,8 +1,8 @@
 """Likelihood-free posteriors of the moving average converge to what they should.
 
 Sampled means and standard deviations may lie 4 standard errors from the exact ones. With 30 runs
-that happens by chance to one check in 2,500 (Student's t with 29 degrees of freedom); seeds are
-fixed.
+that happens by chance to one check in 2,500 (Student's t with 29 degrees of freedom). In 12 runs,
+which are longer, it happens as seldom at 5 standard errors; seeds are fixed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from experiments.moving_average.convergence import (
 )
 
 RUNS = 30
+FEW, MOST = 12, 5.0
 
 
 @cache
 def sampled_values():
-    return sample(VALUES, budget=2.5e5, runs=RUNS)
+    return sample(VALUES, budget=5e5, runs=FEW)
 
 
 def errors_off(spreads: list[Spread], exact: model.Moments) -> list[float]:
@@ -44,7 +45,7 @@ def errors_off(spreads: list[Spread], exact: model.Moments) -> list[float]:
 def test_the_smallest_tolerance_gives_the_posterior_of_the_likelihood():
     coldest, warmest = sampled_values()[0], sampled_values()[-1]
     likelihood = model.moments_given_values()
-    assert max(errors_off(coldest, likelihood)) < 4.0
+    assert max(errors_off(coldest, likelihood)) < MOST
     # A wide tolerance does not, nor is it the posterior of other data.
     assert max(errors_off(warmest, likelihood)) > 10.0
     other = model.moments_given_values(values=model.SHORT * [1.0, -1.0, 1.0])
@@ -54,7 +55,7 @@ def test_the_smallest_tolerance_gives_the_posterior_of_the_likelihood():
 @pytest.mark.parametrize("rung", range(len(VALUES.tolerances)), ids=VALUES.tolerances)
 def test_every_tolerance_gives_its_own_posterior(rung):
     exact = model.moments_given_values(VALUES.tolerances[rung])
-    assert max(errors_off(sampled_values()[rung], exact)) < 4.0
+    assert max(errors_off(sampled_values()[rung], exact)) < MOST
 
 
 def test_rejection_agrees():

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import aptmc
 from aptmc.errors import InputError
+from tests.support.engines import dask_cluster
 from tests.support.pymc_models import EFFECTS, SCHOOLS, mean_model
+from tests.support.scripts import running_script
 
 FAR = 4.4  # standard errors: by chance once in 100,000 times
 
@@ -93,3 +96,76 @@ def test_workers_compute_the_same(mean_problem):
     assert len(states) > 0
     expected = [mean_problem.constrain(state[:1])[0] for state in states[:50]]
     assert states[:50, 3].tolist() == expected
+
+
+# As users write it: no guard, and the model defined where it is used.
+SCRIPT = """
+import warnings
+warnings.simplefilter("ignore")  # of ArviZ, which PyMC loads
+import numpy as np, pymc as pm
+import aptmc
+
+with pm.Model() as model:
+    mean = pm.Normal("mean", 0, 3)
+    pm.Normal("y", mean, 1, observed=np.array([2.0, 4.0]))
+
+run = aptmc.sample(
+    aptmc.from_pymc(model), budget="400 moves", seed=1, progress=False,
+    ladder=aptmc.Ladder.powers([1.0, 0.0]), kernel=aptmc.RandomWalk(1.5), on=aptmc.Processes(2),
+)
+print(run.completions)
+"""
+
+
+@pytest.mark.parametrize("from_standard_input", [False, True])  # the latter has no file to import
+def test_scripts_need_no_guard(tmp_path, from_standard_input):
+    with running_script(tmp_path, SCRIPT, from_standard_input=from_standard_input) as script:
+        assert int(script.output()[-1]) >= 300
+        assert script.processes() == []
+
+
+def test_in_this_process(mean_problem):
+    on, schedule = aptmc.InProcess(), aptmc.Anytime()
+    run = sampled(mean_problem, budget="400 moves", schedule=schedule, on=on)
+    assert run.completions > 300
+    assert np.isfinite(run.draws["posterior"]["mean"]).all()
+
+
+def test_on_a_cluster(mean_problem):
+    with dask_cluster() as (_, client):
+        on, schedule = aptmc.Dask(client), aptmc.Anytime()
+        run = sampled(mean_problem, budget="400 moves", schedule=schedule, on=on)
+    assert run.completions > 300
+    assert np.isfinite(run.draws["posterior"]["mean"]).all()
+
+
+def test_observations_of_several_numbers_are_one_each(pm):
+    pairs = np.arange(6.0).reshape(3, 2)
+    with pm.Model(coords={"pair": list("abc"), "place": ["x", "y"]}) as model:
+        mean = pm.Normal("mean", 0, 1, dims="place")
+        pm.MvNormal("pairs", mean, np.eye(2), observed=pairs, dims=("pair", "place"))
+        pm.Normal("single", mean[0], 2, observed=0.5)
+    problem = aptmc.from_pymc(model)
+    run = sampled(problem, budget=60)
+    found = problem.with_log_likelihood(run)["log_likelihood"]
+    assert found["pairs"].dims == ("chain", "draw", "pair")
+    assert found["pairs"].coords["pair"].values.tolist() == ["a", "b", "c"]
+    means = run.draws["posterior"]["mean"].values[:, :, None, :]
+    expected = stats.norm(means, 1).logpdf(pairs).sum(-1)
+    assert np.allclose(found["pairs"], expected)
+    assert np.allclose(found["single"], stats.norm(means[:, :, 0, 0], 2).logpdf(0.5))
+
+
+def test_ordered_variables_are_drawn_in_order(pm):
+    """A mixture as PyMC's users write it; what the prior draws out of order is drawn again."""
+    ordered = pm.distributions.transforms.ordered
+    with pm.Model() as model:
+        mean = pm.Normal("mean", 0, 2, shape=2, transform=ordered, initval=[-1.0, 1.0])
+        pm.Normal("y", mean, 1, observed=[1.0, 2.0])
+    problem = aptmc.from_pymc(model)
+    assert list(model.rvs_to_initial_values[mean]) == [-1.0, 1.0]  # the model is left as it was
+    draws = problem.constrain(problem.prior.draw(np.random.default_rng(1), 2000))
+    assert (draws[:, 1] > draws[:, 0]).all()
+    lower = stats.norm(0, 2)
+    assert stats.kstest(draws[:, 0], lambda x: 1 - lower.sf(x) ** 2).pvalue > 1e-5
+    assert stats.kstest(draws[:, 1], lambda x: lower.cdf(x) ** 2).pvalue > 1e-5

@@ -95,7 +95,7 @@ def test_rejection_is_the_same_again():
     "on", [lambda: aptmc.Processes(2), aptmc.InProcess], ids=["processes", "in process"]
 )
 def test_workers_draw_other_numbers_and_replay_draws_the_same(tmp_path, monkeypatch, on):
-    enough = after_moves(monkeypatch, 2000)
+    enough = after_moves(monkeypatch, 800)
     with aptmc.start(
         problem(), budget=300.0, on=on(), store=tmp_path / "run", keep="all", log_events=True,
         schedule=aptmc.Anytime(every=0.01), **SETTINGS,
@@ -105,7 +105,7 @@ def test_workers_draw_other_numbers_and_replay_draws_the_same(tmp_path, monkeypa
     moved = [draws.state[~draws.exchanged, 1] for rung in range(5) for draws in run.chains(rung)]
     accepted = [distances[np.flatnonzero(np.diff(distances)) + 1] for distances in moved]
     together = np.concatenate(accepted)
-    assert together.size > 300
+    assert together.size > 100
     # A state that travels is counted on several rungs, how often depends on the machine's load; a
     # stream in common would give half.
     assert np.unique(together).size > 0.75 * together.size

@@ -205,7 +205,7 @@ def test_parts_of_a_trajectory_are_those_of_a_binary_tree():
     rng = np.random.default_rng(1)
     for _ in range(200):
         momenta = rng.standard_normal((16, 2)) + 0.8
-        begun, sums = np.empty((5, 2)), np.empty((5, 2))
+        begun, sums = np.empty(10), np.empty(10)
         found = next(
             (
                 number

@@ -64,6 +64,15 @@ def test_what_was_seen_of_rungs_goes_with_them():
     assert swapped.reference.rungs == 3
 
 
+def test_proposals_of_a_run_are_wider_than_what_was_seen():
+    rng = np.random.default_rng(1)
+    for dimension, variance in ((1, 2.0), (3, 1.5), (9, 1.2)):
+        seen = rng.standard_normal((2000, dimension))
+        fitted = first_fit([seen], np.eye(dimension)[None])
+        ratios = fitted.proposals.matrices / fitted.reference.matrices
+        assert ratios[0, 0].diagonal() == pytest.approx(variance / 1.1)
+
+
 def test_the_reference_is_the_one_of_a_warm_up_and_stays():
     problem = aptmc.Abc(
         lambda theta, rng: np.abs(theta) + 0.1 * rng.standard_normal(1),

@@ -229,15 +229,15 @@ def sampled(example, budget, seed, **options):
 
 
 @pytest.mark.parametrize(
-    "example",
+    ("example", "budget"),
     [
-        pytest.param(change_points, marks=pytest.mark.validation, id="coal"),
-        pytest.param(components, id="mixture"),
+        pytest.param(change_points, 60_000, marks=pytest.mark.validation, id="coal"),
+        pytest.param(components, 30_000, id="mixture"),
     ],
 )
-def test_probabilities_of_models_are_those_of_enumeration(example):
+def test_probabilities_of_models_are_those_of_enumeration(example, budget):
     exact = example.exact()
-    run = sampled(example, 60_000, seed=1)
+    run = sampled(example, budget, seed=1)
     found = run.model_probabilities()
     assert sum(one.mean for one in found.values()) == pytest.approx(1.0)
     for model, right in enumerate(exact):
@@ -257,8 +257,8 @@ def test_models_that_take_twenty_times_as_long_get_no_more_weight():
     """Anytime and synchronous agree, where a move of the larger models takes so much longer."""
     exact = components.exact()
     runs = [
-        sampled(components, budget, 3, schedule=schedule, on=aptmc.VirtualTime(3, slow_if_large))
-        for schedule, budget in ((aptmc.Anytime(), 250_000), (aptmc.Synchronous(), 250_000))
+        sampled(components, 150_000, 3, schedule=schedule, on=aptmc.VirtualTime(3, slow_if_large))
+        for schedule in (aptmc.Anytime(), aptmc.Synchronous())
     ]
     for run in runs:
         found = run.model_probabilities()[3]

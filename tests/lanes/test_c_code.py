@@ -10,9 +10,12 @@ from numba import njit
 from scipy import stats
 
 import aptmc
-from aptmc.backends.lanes.fleet import Deadline, ProcessorFleet, Voyage
+from aptmc.backends.lanes.fleet import Deadline, Voyage
 from aptmc.backends.lanes.model import lane_model
+from aptmc.backends.lanes.processor_fleet import ProcessorFleet
 from aptmc.backends.lanes.tables import Whole, empty_lanes
+from aptmc.kernels.hamiltonian import Metric
+from aptmc.kernels.students import Mixed, Students
 from aptmc.models import gamma_mixture, stepwise_lotka_volterra
 from benchmarks import lanes_problems
 from tests.lanes.problems import MIXTURE, TWO_MODES, mixture, two_modes
@@ -90,6 +93,69 @@ def density():
     return voyage(problem, aptmc.Ladder.powers(4), aptmc.RandomWalk(1.0)), row
 
 
+@njit
+def log_ridge(theta):
+    return -0.5 * ((theta[0] - 1.0) ** 2 / 0.5 + 2.0 * (theta[1] - theta[0]) ** 2)
+
+
+@njit
+def slopes_of_ridge(theta):
+    slope = 2.0 * (theta[1] - theta[0])
+    return np.array([slope - 2.0 * (theta[0] - 1.0), -slope])
+
+
+def ridge(kernel):
+    prior = aptmc.Prior(x=stats.norm(0, 2), y=stats.gamma(2))
+    problem = aptmc.Tempered(log_ridge, prior, gradient=slopes_of_ridge)
+    row = row_of(problem, [1.0, 1.0], log_ridge(np.array([1.0, 1.0])))
+    return voyage(problem, aptmc.Ladder.powers([1.0, 0.3, 0.0]), kernel), row
+
+
+def leaps():
+    return Metric(np.tile(0.5 * np.eye(2), (3, 1, 1)), np.array([0.4, 0.6, 0.8]))
+
+
+def components():
+    weights, means = np.array([0.5, 0.3, 0.2]), np.array([[1.0, 1.0], [2.0, 1.0], [0.0, 3.0]])
+    one = Mixed(weights, means, np.tile(np.eye(2), (3, 1, 1)), 4.0)
+    return Students.of([one] * 3)
+
+
+def of_jax(kernel):
+    def log_likelihood_in_jax(theta):
+        return -0.5 * jnp.sum((jnp.asarray(DATA) - theta[0]) ** 2) / jnp.exp(theta[1])
+
+    jnp = pytest.importorskip("jax").numpy
+    prior = aptmc.Prior(x=stats.norm(0, 2), y=stats.norm())
+    problem = aptmc.Tempered(log_likelihood_in_jax, prior)
+    row = row_of(problem, [1.0, 1.0], problem.log_likelihood(np.array([1.0, 1.0])))
+    return voyage(problem, aptmc.Ladder.powers([1.0, 0.3, 0.0]), kernel), row
+
+
+def tree_of_jax():
+    pytest.importorskip("jax")
+    from tests.lanes.jax_simulators import PRIOR, tree
+
+    problem = aptmc.Abc.early(tree, PRIOR)
+    ladder = aptmc.Ladder.tolerances([0.5, 1.0, 2.0])
+    return voyage(problem, ladder, aptmc.OneHit([0.2, 0.3, 0.5])), row_of(problem, [1.0, 0.4], 0.1)
+
+
+def walk_of_jax():
+    pytest.importorskip("jax")
+    from tests.lanes.jax_simulators import PRIOR, distance_in_jax, row_by_row
+
+    problem = aptmc.Abc(row_by_row, PRIOR, [2.0, 4.0], distance_in_jax)
+    ladder = aptmc.Ladder.tolerances([0.5, 1.0, 2.0])
+    return voyage(problem, ladder, aptmc.OneHit([0.2, 0.3, 0.5])), row_of(problem, [1.0, 0.4], 0.1)
+
+
+def whole_modes():
+    stepwise = two_modes()
+    problem = aptmc.Abc.early(stepwise.simulator.simulate, stepwise.prior, counts_work=True)
+    return voyage(problem, **TWO_MODES), row_of(problem, [2.0], 0.1)
+
+
 def epidemic():
     problem, theta = lanes_problems.epidemic(), [0.4, 1.5]
     return voyage(problem, **lanes_problems.EPIDEMIC), row_of(problem, theta, 0.1)
@@ -109,12 +175,27 @@ PROBLEMS = {
     "gamma mixture with a joint prior": gammas,
     "tempered": powers,
     "power of a density": density,
+    "slices": lambda: ridge(aptmc.Slice([1.0, 2.0, 3.0], stretches=3)),
+    "elliptical slices and jumps": lambda: ridge(aptmc.EllipticalSlice(components())),
+    "trajectories": lambda: ridge(aptmc.Hmc(leaps(), leaps=5)),
+    "trajectories that turn back": lambda: ridge(aptmc.Nuts(leaps(), doublings=4)),
+    "a density of JAX": lambda: of_jax(aptmc.Nuts(leaps(), doublings=4)),
+    "a simulator of JAX": tree_of_jax,
+    "a simulator of JAX that gives data": walk_of_jax,
+    "two modes, simulated whole": whole_modes,
 }
 
 
 # To compile one takes seconds. Two more models that are simulated in steps, and another schedule of
-# the two modes, take the ways that the others take.
+# the two modes, take the ways that the others take; kernels are compared with plain Python in
+# `test_kernels`.
 LEFT_OUT = {
+    "elliptical slices and jumps",
+    "trajectories",
+    "trajectories that turn back",
+    "a density of JAX",
+    "a simulator of JAX that gives data",
+    "two modes, simulated whole",
     "an epidemic among individuals",
     "a tree of births and deaths",
     "two modes",

@@ -60,7 +60,7 @@ def test_what_was_counted_adds_up(run):
 
 
 def test_threads_share_the_work_and_change_nothing(monkeypatch, run):
-    monkeypatch.setattr("aptmc.backends.lanes.fleet.WORTH_SHARING", 0)
+    monkeypatch.setattr("aptmc.backends.lanes.processor_fleet.WORTH_SHARING", 0)
     on = aptmc.Lanes(LANES, device="cpu", budget_in="ticks", threads=3, settle=0.0)
     assert np.array_equal(draws_of(run), draws_of(run_for(on=on)))
 
@@ -179,8 +179,6 @@ def test_other_processors_cannot_go_on_with_what_lanes_have_in_flight(tmp_path):
         aptmc.resume(store, PROBLEM, budget=10, on=aptmc.VirtualTime(2), progress=False)
 
 
-IN_ONE_PIECE = aptmc.Abc.early(PROBLEM.simulator.simulate, PROBLEM.prior, counts_work=True)
-
 # --- what cannot be -----------------------------------------------------------------------------
 
 
@@ -201,10 +199,6 @@ def log_likelihood(theta):
         ({"kernel": aptmc.OneHit(1.0, cap=5)}, "a move of a lane is one simulation"),
         ({"kernel": aptmc.OneHit(1.0, truncate=True)}, "no truncate"),
         ({"on": lanes(2)}, "2 lanes are too few for a ladder of 3 rungs"),
-        (
-            {"problem": IN_ONE_PIECE},
-            r"aptmc.Abc.stepwise\(begin, step, prior, state=...\)",
-        ),
         (
             {"problem": aptmc.Abc.stepwise(
                 PROBLEM.steps.begin.py_func, PROBLEM.steps.step, PROBLEM.prior, state=1

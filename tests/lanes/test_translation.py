@@ -104,8 +104,8 @@ def unknown_draw(theta, rng, state, tolerance):
     return rng.vonmises(0.0, 1.0)
 
 
-def part_of_an_array(theta, rng, state, tolerance):
-    return state[1:].sum()
+def part_with_gaps(theta, rng, state, tolerance):
+    return state[1::2][0]
 
 
 def unknown_function(theta, rng, state, tolerance):
@@ -146,7 +146,7 @@ def that_calls_itself(theta, rng, state, tolerance):
     [
         (text_in_a_step, "List has no translation", 'names = ["a", "b"]'),
         (unknown_draw, "rng.vonmises is not known to lanes", "rng.vonmises(0.0, 1.0)"),
-        (part_of_an_array, "a part of an array", "state[1:].sum()"),
+        (part_with_gaps, "a part with gaps", "state[1::2]"),
         (unknown_function, "norm has no translation|takes single numbers", "np.linalg.norm"),
         (many_at_once, "gives one number at a time", "rng.random(3)"),
         (that_grows, "needs a length that never changes", "np.zeros(int(state[0]))"),

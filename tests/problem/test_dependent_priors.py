@@ -31,8 +31,9 @@ def spelled_both_ways() -> dict[str, Prior]:
     return {
         "function": Prior(
             sd=stats.halfnorm(scale=2),
-            beta=aptmc.iid(lambda sd: stats.norm(1, sd), 3),
-            count=lambda sd, beta: stats.poisson(sd + abs(beta[0])),
+            # Both ask for numbers, so that they are not read as `given` would say it.
+            beta=aptmc.iid(lambda sd: stats.norm(1, float(sd)), 3),
+            count=lambda sd, beta: stats.poisson(sd + abs(float(beta[0]))),
         ),
         "given": Prior(
             sd=stats.halfnorm(scale=2),

@@ -53,10 +53,10 @@ class FleetInC(Fleet):
         number, voyage = ctypes.c_longlong, self.voyage
         limits = np.ascontiguousarray(ticks, np.int64)
         self.library.advance(
-            number(voyage.lanes), number(voyage.groups), number(0), pointer(limits),
-            number(voyage.seed), pointer(self.levels), pointer(self.tuning),
-            number(self.tuning.shape[1]), pointer(self.reals), pointer(self.wholes),
-            pointer(self.words),
+            number(voyage.lanes), number(voyage.groups), number(voyage.first_group),
+            number(voyage.all_groups), number(0), pointer(limits), number(voyage.seed),
+            pointer(self.levels), pointer(self.tuning), number(self.tuning.shape[1]),
+            pointer(self.reals), pointer(self.wholes), pointer(self.words),
         )  # fmt: skip
 
     def run(self, deadlines):
@@ -64,9 +64,9 @@ class FleetInC(Fleet):
         for deadline in deadlines:
             self.catch_up(np.full(voyage.lanes, deadline.ticks))
             self.library.exchange(
-                number(voyage.lanes), number(voyage.groups), number(deadline.number),
-                number(voyage.seed), pointer(self.levels), pointer(self.reals),
-                pointer(self.wholes),
+                number(voyage.lanes), number(voyage.groups), number(voyage.first_group),
+                number(deadline.number), number(voyage.seed), pointer(self.levels),
+                pointer(self.reals), pointer(self.wholes),
             )  # fmt: skip
             if deadline.is_kept:
                 rows = np.zeros((voyage.kept_lanes, voyage.model.dimension + 2), self.real)

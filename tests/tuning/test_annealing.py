@@ -10,8 +10,10 @@ from numba import njit
 from scipy import stats
 
 import aptmc
+from aptmc.settings import ToFind
 from aptmc.warmup.annealing import annealing, metric_of_slopes, next_power
 from aptmc.warmup.annealing.leap_sizes import LeapSizes
+from aptmc.warmup.tuner import Tuner
 
 SEEDS = range(1, 6)
 
@@ -123,9 +125,9 @@ SLICES = aptmc.Tempered(one_mode, PRIOR)
 TWO = aptmc.Tempered(two_modes, PRIOR)
 
 
-def sampled(problem, **options):
+def sampled(problem, budget=40_000, **options):
     on = aptmc.VirtualTime(2)
-    return aptmc.sample(problem, budget=40_000, seed=1, on=on, progress=False, **options)
+    return aptmc.sample(problem, budget=budget, seed=1, on=on, progress=False, **options)
 
 
 @pytest.mark.parametrize("problem", [SLICES, LEAPS], ids=["slices", "leaps"])
@@ -164,3 +166,11 @@ def test_what_takes_more_rungs_has_them(options):
         exact += float(np.sum(np.log(math.sqrt(2.0 * math.pi) * SCALES)))
         found = run.log_evidence()
         assert abs(found.value - exact) < 4.0 * found.standard_error
+
+
+def test_lanes_learn_from_many_chains_at_once():
+    """Their errands are computed by one processor, and in no time by their clock."""
+    to_find = ToFind(kernel=aptmc.EllipticalSlice())
+    settings = sampled(SLICES, 400, ladder=[1]).settings.found(to_find=to_find)
+    assert Tuner(settings).is_to_anneal
+    assert not Tuner(settings.found(on=aptmc.Lanes(4, device="cpu"))).is_to_anneal

@@ -10,6 +10,7 @@ from typing import final
 from typing_extensions import override
 
 from aptmc.pools import Pools
+from aptmc.problem import Problem
 from aptmc.session.control import Control
 from aptmc.session.descent import Errand
 from aptmc.session.session import Session, Usage
@@ -73,7 +74,8 @@ class Backend(ABC):
     own_pools: Pools | None = None  # how chains stand, where only one way will do
     pools_in_warmup: Pools | None = None  # where fewer chains will do to find settings
     descends = False  # whether it finds first states of simulators at any tolerance, quickly
-    own_deadlines: float | None = None  # the time between them, where no warm-up need find it
+    # The time between deadlines for a problem, where no warm-up need find it.
+    own_deadlines: Callable[[Problem], float] | None = None
     computes_any_kernel: bool = True
     settles_itself: bool = False  # before draws count, in a way of its own
     compiles_aside: bool = False  # the coordinator, while compiled moves are computed already

@@ -12,7 +12,7 @@ from aptmc.arguments import class_named_clearly
 from aptmc.backends.base import Engine, LoopBackend, LoopEngine
 from aptmc.backends.early_here import before_moves_count, find_states_here, search_here
 from aptmc.clock import Clock, WallClock
-from aptmc.errors import RunFailed, StopReason
+from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.session.control import Control, FixedProcessors
 from aptmc.session.descent import Errand, carry_out
 from aptmc.session.session import Overhead, Session, Usage
@@ -32,6 +32,8 @@ class InProcess(LoopBackend):
     processors = 1
 
     def __init__(self, clock: Clock | None = None) -> None:
+        if clock is not None and not isinstance(clock, Clock):
+            raise InputError(f"clock must be an aptmc Clock, got {clock!r}: leave it out")
         self.clock = WallClock() if clock is None else clock
 
     def __repr__(self) -> str:

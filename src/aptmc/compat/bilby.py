@@ -134,6 +134,10 @@ def check_same(problem: Tempered, run: Run) -> None:
 
 def give(run: Run, sampler: Any, thin: int | str) -> Any:
     """Put what a run has found into the result of a sampler of bilby's."""
+    if not any(len(draws.state) for draws in run.chains()):
+        raise InputError(
+            f"the run has no draws that bilby could show, {run.stopped}: give a longer budget"
+        )
     result, step = sampler.result, _thinned(run) if thin == "auto" else int(thin)
     chains = run.chains()
     dimension = len(sampler.search_parameter_keys)

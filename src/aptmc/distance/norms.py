@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from aptmc.arguments import named_clearly
 from aptmc.checks import numbers
 from aptmc.compiled import Floats, compiled, made_by
 from aptmc.errors import InputError
@@ -21,6 +22,7 @@ Distance = Callable[[Any, Any], float]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+@named_clearly
 def p_norm(
     order: float = 2.0,
     weights: npt.ArrayLike | None = None,
@@ -112,6 +114,7 @@ class UnscaledNorm(Unscaled):
         return _weighted_p_norm(self.order, inverse.shape, inverse.tobytes())
 
 
+@named_clearly
 def log_supremum() -> Distance:
     """The largest |log simulated_i - log observed_i|: the ball of the paper's section 5.3.
 

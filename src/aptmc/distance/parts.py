@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from aptmc.arguments import named_clearly
 from aptmc.errors import InputError
 from aptmc.problem.data.by_part import ByPart
 
 
+@named_clearly
 def by_part(
     distances: Mapping[str, Any],
     *,

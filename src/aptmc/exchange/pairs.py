@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
+from aptmc.arguments import class_named_clearly
 from aptmc.compiled import Generator, IntegerTable, compiled
 from aptmc.exchange.rule import Rule, Waiting
 
@@ -19,6 +20,7 @@ def neighbours(first: int, waiting: Waiting, pairs: IntegerTable) -> int:
     return count
 
 
+@class_named_clearly
 @final
 class Alternating(Rule):
     """All odd, then all even neighbouring pairs of waiting chains, in turn: the paper's rule."""
@@ -32,6 +34,7 @@ class Alternating(Rule):
         return neighbours(round_number % 2, waiting, pairs)
 
 
+@class_named_clearly
 @final
 class RandomParity(Rule):
     """All odd or all even neighbouring pairs of waiting chains, by the toss of a coin."""
@@ -45,6 +48,7 @@ class RandomParity(Rule):
         return neighbours(1 if rng.random() < 0.5 else 0, waiting, pairs)
 
 
+@class_named_clearly
 @final
 class OneRandomPair(Rule):
     """One neighbouring pair of waiting chains, all equally likely."""
@@ -64,6 +68,7 @@ class OneRandomPair(Rule):
         return 1
 
 
+@class_named_clearly
 @final
 class BetweenPools(Rule):
     """One random pair of adjacent pools: the warmest waiting chain of the first, the coldest of

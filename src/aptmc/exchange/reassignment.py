@@ -6,11 +6,13 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from aptmc.arguments import class_named_clearly
 from aptmc.compiled import Generator, IntegerTable, compiled
 from aptmc.exchange.rule import Rule, Waiting
 from aptmc.exchange.sorting import stable_order
 
 
+@class_named_clearly
 @final
 class Reassignment(Rule):
     """For tolerances: a uniformly random valid assignment of the waiting states to their rungs.

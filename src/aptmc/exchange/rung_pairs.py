@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
+from aptmc.arguments import class_named_clearly
 from aptmc.compiled import Generator, Integers, IntegerTable, compiled
 from aptmc.exchange.rule import Rule, Waiting
 
@@ -33,6 +34,7 @@ def match_rungs(
     return count
 
 
+@class_named_clearly
 @final
 class NeighbouringRungs(Rule):
     """Neighbours among the rungs that have chains waiting, odd and even in turn. The default.
@@ -62,6 +64,7 @@ class NeighbouringRungs(Rule):
         return count
 
 
+@class_named_clearly
 @final
 class RungParity(Rule):
     """Pairs of fixed rung parity: rungs (0, 1), (2, 3), …, then (1, 2), (3, 4), …, in turn.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pickle
 import platform
+import warnings
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass
 from functools import cached_property
@@ -129,7 +130,10 @@ class MachineCode:
         source, is_portable = getattr(import_module(module), name)(self._recipe)
         compiled = numba.njit(nogil=True, error_model="numpy")(source)
         try:
-            compiled.compile(signature_of(MODELS[self.kind]))
+            with warnings.catch_warnings():
+                # What numba does not keep on disk, because it holds an address, is made again.
+                warnings.filterwarnings("ignore", message=".*Cannot cache compiled function")
+                compiled.compile(signature_of(MODELS[self.kind]))
         except numba.core.errors.NumbaError as error:
             raise InputError(
                 f"numba cannot compile a function of the model: {compiler_words(error)}"

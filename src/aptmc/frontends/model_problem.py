@@ -7,24 +7,25 @@ So stores hold it, and whoever opens one needs no model.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, final
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
-from aptmc.compiled import Floats, FloatTable
+from aptmc.compiled import Floats
 from aptmc.errors import InputError
-from aptmc.problem.base import density_model
-from aptmc.problem.chain_state import log_prior_column, state_width, value_column
-from aptmc.problem.density import START_ATTEMPTS, DensityProblem, evaluate_model
-from aptmc.problem.prior.draws import ATTEMPTS
-from aptmc.problem.reference import Reference, ReferenceFunctions
+from aptmc.frontends.model_functions import (
+    ModelFunction,
+    evaluation,
+    evaluation_of_whole,
+    finishing,
+)
+from aptmc.frontends.model_prior import ModelPrior
+from aptmc.problem.density import START_ATTEMPTS, DensityProblem
 from aptmc.problem.variables import Labelled, Variable
 from aptmc.problem.weights import power_log_weight
 from aptmc.targets import NUMBA, Target
@@ -32,21 +33,6 @@ from aptmc.targets import NUMBA, Target
 # By problem: who knows the likelihood of its single observations. That needs the model itself,
 # which stays in the process that made the problem.
 OBSERVATIONS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-
-_NOWHERE = f"the prior of the model gave no draw of finite density in {ATTEMPTS} attempts"
-
-
-class ModelFunction(Protocol):
-    """A function of a model that travels to other processes."""
-
-    @property
-    def function(self) -> Any:
-        """To be called from Python and from compiled code."""
-        ...
-
-    def __call__(self, *arguments: Any) -> None:
-        """The same from Python."""
-        ...
 
 
 @final
@@ -131,7 +117,7 @@ class ModelProblem(DensityProblem):
     @override
     def finishing(self, target: Target) -> Callable[[Any, Floats], None]:
         """What users see, behind the rest of the state."""
-        return _finishing(self.dimension, self.shown.size, self.shown.show.function, target)
+        return finishing(self.dimension, self.shown.size, self.shown.show.function, target)
 
     @override
     def describe(self, state: Floats) -> dict[str, float]:
@@ -193,7 +179,7 @@ class TemperedModel(ModelProblem):
     @override
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """Both densities. As in the languages' own samplers, NaN is nowhere."""
-        return _evaluation(self.dimension, self.density.function, target)
+        return evaluation(self.dimension, self.density.function, target)
 
     @override
     def draw_start(self, rng: np.random.Generator) -> Floats:
@@ -206,8 +192,9 @@ class TemperedModel(ModelProblem):
         """
         if self not in OBSERVATIONS:
             raise InputError(
-                "the likelihood of single observations needs the model: make the problem again, "
-                "with aptmc.from_pymc(model), and give that one the run"
+                "the likelihood of single observations needs a model of PyMC or NumPyro: make the "
+                "problem again, with aptmc.from_pymc(model) or aptmc.from_numpyro(model, ...), and "
+                "give that one the run; in Stan compute it in generated quantities"
             )
         return OBSERVATIONS[self].with_log_likelihood(self, run)
 
@@ -251,62 +238,11 @@ class PowerModel(ModelProblem):
     @override
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """The density; there is no prior."""
-        return _evaluation_of_whole(self.dimension, self.density.function, target)
+        return evaluation_of_whole(self.dimension, self.density.function, target)
 
     @override
     def draw_start(self, rng: np.random.Generator) -> Floats:
         return self._start(rng)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ModelPrior(Reference):
-    """The prior of a model, in its coordinates."""
-
-    size: int
-    density: ModelFunction
-    drawing: ModelFunction
-
-    is_compiled = True
-
-    @property
-    @override
-    def support(self) -> tuple[Floats, Floats]:
-        """Coordinates are not constrained."""
-        return np.full(self.size, -np.inf), np.full(self.size, np.inf)
-
-    @override
-    def log_density(self, theta: npt.ArrayLike) -> Any:
-        """The log density at some coordinates, along the last axis."""
-        points = np.array(theta, dtype=np.float64, order="C")
-        density, found = self.density.function, np.empty(2)
-        values = []
-        for row in points.reshape(-1, self.size):
-            density(row, found)
-            values.append(-math.inf if math.isnan(found[0]) else found[0])
-        return values[0] if points.ndim == 1 else np.reshape(values, points.shape[:-1])
-
-    @override
-    def draw(self, rng: np.random.Generator, size: int | None = None) -> Floats | FloatTable:
-        """One draw of the coordinates, or `size` of them."""
-        draws = np.empty((1 if size is None else size, self.size))
-        draw = _drawing(self.size, self.density.function, self.drawing.function)
-        for row in draws:
-            draw(rng, row)
-        return draws[0] if size is None else draws
-
-    @override
-    def functions(self, target: Target) -> ReferenceFunctions:
-        """Log density and draw for kernels."""
-        density = self.density.function
-
-        def log_density_at(theta: Floats) -> float:
-            found = np.empty(2)
-            density(theta, found)
-            return -math.inf if math.isnan(found[0]) else found[0]
-
-        draw = _drawing(self.size, density, self.drawing.function)
-        return ReferenceFunctions(target.like(density_model, log_density_at), target.helper(draw))
 
 
 @final
@@ -326,56 +262,3 @@ def compile_now(problem: ModelProblem) -> None:
     for made in (problem.density, problem.shown.show, problem.slopes):
         if made is not None:
             _ = made.function
-
-
-# --- functions for either target ------------------------------------------------------------------
-
-
-def _evaluation(dimension: int, density: Any, target: Target) -> Callable[[Floats], None]:
-    value, log_prior = value_column(dimension), log_prior_column(dimension)
-
-    def evaluate(row: Floats) -> None:
-        found = np.empty(2)
-        density(row[:dimension].copy(), found)
-        is_nowhere = math.isnan(found[0]) or found[0] == -math.inf
-        row[log_prior] = -math.inf if is_nowhere else found[0]
-        row[value] = -math.inf if is_nowhere or math.isnan(found[1]) else found[1]
-
-    return target.like(evaluate_model, evaluate)
-
-
-def _evaluation_of_whole(dimension: int, density: Any, target: Target) -> Callable[[Floats], None]:
-    value, log_prior = value_column(dimension), log_prior_column(dimension)
-
-    def evaluate(row: Floats) -> None:
-        found = np.empty(1)
-        density(row[:dimension].copy(), found)
-        row[value] = -math.inf if math.isnan(found[0]) else found[0]
-        row[log_prior] = 0.0
-
-    return target.like(evaluate_model, evaluate)
-
-
-def _finishing(dimension: int, size: int, show: Any, target: Target) -> Callable[..., None]:
-    start = state_width(dimension)
-
-    def finish(rng: Any, row: Floats) -> None:
-        show(rng, row[:dimension].copy(), row[start : start + size])
-
-    return target.helper(finish)
-
-
-def _drawing(dimension: int, density: Any, draw_once: Any) -> Callable[..., None]:
-    def draw(rng: Any, row: Any) -> None:
-        found = np.empty(2)
-        theta = np.empty(dimension)
-        for _ in range(ATTEMPTS):
-            draw_once(rng, theta)
-            density(theta, found)
-            if found[0] > -math.inf:
-                for place in range(dimension):
-                    row[place] = theta[place]
-                return
-        raise InputError(_NOWHERE)
-
-    return draw

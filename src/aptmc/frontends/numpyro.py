@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from aptmc.errors import InputError
-from aptmc.frontends.model_problem import Shown, TemperedModel
+from aptmc.frontends.model_problem import OBSERVATIONS, Shown, TemperedModel
 from aptmc.frontends.numpyro_code import machine_code
 from aptmc.frontends.numpyro_sites import sites_of
 from aptmc.frontends.numpyro_split import Split
+from aptmc.frontends.observations import Observations, single_terms
 from aptmc.frontends.optional import library
 from aptmc.jax_programs.writer import Untranslatable
 
@@ -60,4 +61,12 @@ def from_numpyro(model: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Tem
         show,
         len(parameters),
     )
-    return TemperedModel(shown, density, gradient, draw, notes=notes, data_groups=sites.data_groups)
+    problem = TemperedModel(
+        shown, density, gradient, draw, notes=notes, data_groups=sites.data_groups
+    )
+    known = {site.variable.name: site.variable for site in sites.observed}
+    terms = [single_terms(known[name], shape) for name, shape in split.shapes_of_observations()]
+    OBSERVATIONS[problem] = Observations(
+        terms, lambda: machine_code("values", split.of_observations())
+    )
+    return problem

@@ -24,12 +24,29 @@ class Deterministic(NamedTuple):
     variable: Variable
 
 
+class Observed(NamedTuple):
+    """A site that is given: by its name in the model, what users see, and the data."""
+
+    name: str
+    data: Labelled
+
+    @property
+    def variable(self) -> Variable:
+        """What users see."""
+        return self.data.variable
+
+
 class Sites(NamedTuple):
     """The sites of a model, in its order."""
 
     latent: tuple[Latent, ...]
     deterministic: tuple[Deterministic, ...]
-    data_groups: dict[str, tuple[Labelled, ...]]
+    observed: tuple[Observed, ...]
+
+    @property
+    def data_groups(self) -> dict[str, tuple[Labelled, ...]]:
+        """The data for users, if there are any."""
+        return {"observed_data": tuple(one.data for one in self.observed)} if self.observed else {}
 
 
 def sites_of(model: Callable[..., Any], args: Any, kwargs: Any) -> Sites:
@@ -64,7 +81,8 @@ def sites_of(model: Callable[..., Any], args: Any, kwargs: Any) -> Sites:
             has_likelihood = True
             values = np.asarray(site["value"])
             if values.size and not site["infer"].get("is_auxiliary"):
-                observed.append(Labelled(_variable(name, site, values, _event(site)), values))
+                data = Labelled(_variable(name, site, values, _event(site)), values)
+                observed.append(Observed(name, data))
         elif site["type"] == "sample":
             latent.append(_latent(name, site))
     if not latent:
@@ -74,8 +92,7 @@ def sites_of(model: Callable[..., Any], args: Any, kwargs: Any) -> Sites:
             "the model has no observed site and no factor, so that its posterior is its prior: "
             "say obs=..., or give the model the data that it observes"
         )
-    groups = {"observed_data": tuple(observed)} if observed else {}
-    return Sites(tuple(latent), tuple(computed), groups)
+    return Sites(tuple(latent), tuple(computed), tuple(observed))
 
 
 def _refuse_flat(site: dict[str, Any]) -> None:

@@ -76,6 +76,30 @@ class Split:
 
         return self._traced(shown, [(self.size,)])
 
+    def shapes_of_observations(self) -> list[tuple[str, tuple[int, ...]]]:
+        """By observed site, how many single observations it has, in which shape."""
+        import jax
+        import jax.numpy as jnp
+
+        theta = jnp.zeros(self.size)
+        shapes = jax.eval_shape(self._single_terms, theta)
+        names = [site.variable.name for site in self._sites.observed]
+        return list(zip(names, [tuple(one.shape) for one in shapes], strict=True))
+
+    def of_observations(self) -> Any:
+        """The program of the log likelihood of each single observation, without any scale."""
+        import jax.numpy as jnp
+
+        def terms(theta: Any) -> Any:
+            found = self._single_terms(theta)
+            return jnp.concatenate([jnp.ravel(one).astype(theta.dtype) for one in found])
+
+        return self._traced(terms, [(self.size,)])
+
+    def _single_terms(self, theta: Any) -> list[Any]:
+        trace, _ = self._run(theta)
+        return [_log_prob(trace[site.name]) for site in self._sites.observed]
+
     # --- running the model ----------------------------------------------------------------------
 
     def _run(self, theta: Any) -> tuple[dict[str, Any], Any]:
@@ -116,12 +140,7 @@ class Split:
         for site in trace.values():
             if site["type"] != "sample":
                 continue
-            function, value = site["fn"], site["value"]
-            logs = (
-                function.log_prob(value, site["intermediates"])
-                if site["intermediates"]
-                else function.log_prob(value)
-            )
+            logs = _log_prob(site)
             log = jnp.sum(logs if site["scale"] is None else logs * site["scale"])
             if site["is_observed"]:
                 likelihood = likelihood + log
@@ -138,3 +157,11 @@ class Split:
                 "JAX cannot trace the model, as NUTS of NumPyro would have to: "
                 f"{type(error).__name__}: {words}"
             ) from error
+
+
+def _log_prob(site: dict[str, Any]) -> Any:
+    """The log density of each single value of a site."""
+    function, value = site["fn"], site["value"]
+    if site["intermediates"]:
+        return function.log_prob(value, site["intermediates"])
+    return function.log_prob(value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from aptmc.frontends.model_problem import OBSERVATIONS, Shown, TemperedModel, compile_now
+from aptmc.frontends.observations import Observations, single_terms
 from aptmc.frontends.optional import library
 from aptmc.frontends.pymc_checks import check_model
 from aptmc.frontends.pymc_graphs import graphs_of
-from aptmc.frontends.pymc_likelihood import Observations
 from aptmc.frontends.pymc_prior import check_draw, prior_draw
 from aptmc.frontends.pymc_variables import (
     coordinates_of,
@@ -16,6 +16,7 @@ from aptmc.frontends.pymc_variables import (
     notes_of,
     shown_variables,
 )
+from aptmc.problem.variables import Variable
 
 
 def from_pymc(model: Any) -> TemperedModel:
@@ -60,5 +61,12 @@ def from_pymc(model: Any) -> TemperedModel:
     )
     check_draw(problem, model)
     compile_now(problem)
-    OBSERVATIONS[problem] = Observations(graphs)
+    known = {
+        one.variable.name: one.variable for one in problem.data_groups.get("observed_data", ())
+    }
+    observed = graphs.shapes_of_observations()
+    terms = [single_terms(known.get(name, Variable(name)), shape) for name, shape in observed]
+    OBSERVATIONS[problem] = Observations(
+        terms, lambda: graphs.code("values", graphs.of_observations())
+    )
     return problem

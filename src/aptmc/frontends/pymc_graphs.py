@@ -15,10 +15,23 @@ from aptmc.problem.variables import Variable
 
 def graphs_of(model: Any) -> Graphs:
     """The graphs of a model with the data that it has now."""
+    order = [variable.name for variable in model.free_RVs]
+    return Graphs(_frozen(model), order, bool(model.check_bounds))
+
+
+def _frozen(model: Any) -> Any:
+    """A copy with the data that it has now, and without `initval`, for PyMC copies none with it.
+
+    Chains begin with draws from the prior.
+    """
     from pymc.model.transform.optimization import freeze_dims_and_data
 
-    order = [variable.name for variable in model.free_RVs]
-    return Graphs(freeze_dims_and_data(model), order, bool(model.check_bounds))
+    own = dict(model.rvs_to_initial_values)
+    try:
+        model.rvs_to_initial_values.update(dict.fromkeys(own))
+        return freeze_dims_and_data(model)
+    finally:
+        model.rvs_to_initial_values.update(own)
 
 
 @final
@@ -77,14 +90,30 @@ class Graphs:
         found = self._of_theta(self.model.replace_rvs_by_values(wanted))
         return pt.concatenate([pt.cast(one, "float64").ravel() for one in found])
 
-    def of_observations(self) -> tuple[list[Any], Any]:
-        """The observed variables, and the log likelihood of each number of them."""
+    def of_observations(self) -> Any:
+        """The log likelihood of each single observation, one variable after the other."""
         import pytensor.tensor as pt
 
+        return pt.concatenate([pt.cast(one, "float64").ravel() for one in self._single_terms])
+
+    def shapes_of_observations(self) -> list[tuple[str, tuple[int, ...]]]:
+        """By observed variable, how many single observations it has, in which shape."""
+        names = [variable.name for variable in self.model.observed_RVs]
+        return [
+            (name, self._shape(one)) for name, one in zip(names, self._single_terms, strict=True)
+        ]
+
+    @cached_property
+    def _single_terms(self) -> list[Any]:
         observed = list(self.model.observed_RVs)
-        terms = self.model.logp(vars=observed, jacobian=False, sum=False)
-        found = self._of_theta(terms)
-        return observed, pt.concatenate([pt.cast(one, "float64").ravel() for one in found])
+        if not observed:
+            return []
+        return self._of_theta(self.model.logp(vars=observed, jacobian=False, sum=False))
+
+    def _shape(self, term: Any) -> tuple[int, ...]:
+        if None not in term.type.shape:
+            return tuple(term.type.shape)
+        return tuple(np.shape(term.eval({self.theta: np.zeros(self.dimension)})))
 
     @cached_property
     def _weight(self) -> Any:

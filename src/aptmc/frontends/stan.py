@@ -134,11 +134,26 @@ def _compiled(bridgestan: Any, model: str | os.PathLike[str]) -> tuple[str, str 
     try:
         return str(bridgestan.compile_model(path)), path.read_text()
     except Exception as error:
-        said = [" ".join(line.split()) for line in str(error).splitlines()]
-        wrong = [line for line in said if "error" in line.lower()] or said or [repr(error)]
-        raise InputError(
-            f"BridgeStan cannot compile the Stan program {path}: {' '.join(wrong[:3])[:400]}"
-        ) from None
+        which = f"Stan program {text}" if text.endswith(".stan") else "Stan program"
+        raise InputError(f"BridgeStan cannot compile the {which}: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    """What the translator says, and where; of anything else that goes wrong the first lines.
+
+    The translator names the place, shows it between two lines of dashes, and then says why.
+    """
+    lines = [" ".join(line.split()) for line in str(error).splitlines()]
+    lines = [line for line in lines if line and not line.startswith("make:")]
+    for place, line in enumerate(lines):
+        found = re.match(r"(\w+ error) in '[^']*', (line .*?)(?:, parsing error)?:?$", line)
+        if found is not None:
+            rest = lines[place + 1 :]
+            dashes = [number for number, one in enumerate(rest) if set(one) == {"-"}]
+            why = rest[dashes[-1] + 1 :] if dashes else rest
+            return f"{found[1]}, {found[2]}: {' '.join(why)}"[:400]
+    wrong = [line for line in lines if "error" in line.lower()] or lines or [repr(error)]
+    return " ".join(wrong[:3])[:400]
 
 
 def _declares_flag(code: str) -> bool:

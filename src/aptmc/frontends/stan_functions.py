@@ -175,7 +175,10 @@ def _showing(model: Instance, size: int, order: Any, has_generated: bool) -> Cal
         drawing = np.uint64(0)
         if has_generated:
             drawing = new_rng(np.uint32(rng.random() * 4294967295.0), NOTHING)
-        failed = constrain(handle, 1, 1, theta.ctypes, values.ctypes, drawing, NOTHING)
+        # To ask for generated quantities without a generator is an error, even if there are none.
+        failed = constrain(
+            handle, 1, 1 if has_generated else 0, theta.ctypes, values.ctypes, drawing, NOTHING
+        )
         if has_generated:
             end_rng(drawing)
         for place in range(size):

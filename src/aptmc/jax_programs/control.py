@@ -111,16 +111,16 @@ def scan(
     writer.put(f"{step} = 0")
     with writer.inside(f"while {step} < {length}:"):
         place = writer.let(f"{length - 1} - {step}") if given["reverse"] else step
-        arguments = [*fixed, *carried, *(_row(writer, row, place) for row in rows)]
+        arguments = [*fixed, *carried, *(read_row(writer, row, place) for row in rows)]
         found = play(given["jaxpr"], arguments)
         for result, row in zip(results, found[carries:], strict=True):
-            copy(writer, _row(writer, result, place), row)  # type: ignore[arg-type]
+            copy(writer, read_row(writer, result, place), row)  # type: ignore[arg-type]
         _assign_all(writer, carried, found[:carries])
         writer.put(f"{step} += 1")
     return [*carried, *results]
 
 
-def _row(writer: Writer, value: Value, place: Index) -> Value:
+def read_row(writer: Writer, value: Value, place: Index) -> Value:
     """A row of an array."""
     if isinstance(value, Number):
         return Number(value.shape[1:], value.kind, value.code)

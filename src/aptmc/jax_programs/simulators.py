@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -80,6 +80,47 @@ def _early(program: Any) -> Callable[..., Any]:
         return found[0]  # type: ignore[no-any-return]
 
     return as_users(simulated_distance)
+
+
+class StepsOfProgram(NamedTuple):
+    """A simulator of JAX as two functions for numba, and how many numbers they keep."""
+
+    begin: Callable[..., Any]
+    step: Callable[..., Any]
+    size: int
+
+
+def steps_of(
+    function: Callable[..., Any],
+    size: int,
+    name: str,
+    distance: Callable[[tuple[int, ...]], Callable[..., Any]] | None = None,
+) -> StepsOfProgram:
+    """A simulator of JAX as a beginning and a step, with the same random numbers.
+
+    :param distance: makes, for the shape of what is simulated, a function of that as a flat array;
+        for a simulator that gives no distance itself
+    :raises Untranslatable: with the reason why it cannot be split
+    """
+    from aptmc.jax_programs.stepwise import in_steps
+    from aptmc.jax_programs.translate import function_from
+
+    stops_early = name == "simulated_distance"
+    try:
+        program = traced(function, [(size,), Key(), *([()] if stops_early else [])])
+    except Exception as error:
+        raise Untranslatable(f"it cannot be traced: {error}") from error
+    steps = in_steps(program)
+    shape = tuple(program.jaxpr.outvars[0].aval.shape) or (1,)
+    found = first_of_all if distance is None else distance(shape)
+    begin = function_from(steps.begin)
+    return StepsOfProgram(begin, function_from(steps.step, distance_of=found), steps.size)
+
+
+@numba.njit
+def first_of_all(found):  # type: ignore[no-untyped-def]
+    """The distance that a simulator gives itself. A negative one is none."""
+    return found[0] if found[0] >= 0.0 else np.nan
 
 
 def functions_of_data(distance: Any, summary: Any, observed: Any) -> tuple[Any, Any]:

@@ -39,7 +39,7 @@ def digamma_above(x: float) -> float:
 def inverse_erf(y: float) -> float:
     """The x with erf(x) = y: a rational start (Giles 2010), and Newton's steps."""
     if not -1.0 < y < 1.0:
-        if y in (1.0, -1.0):
+        if abs(y) == 1.0:
             return y * math.inf
         return math.nan
     w = -math.log1p(-y * y)

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple, final
 import numba
 import numpy as np
 
+from aptmc.compiled import keep_source
 from aptmc.jax_programs.control import CONTROL
 from aptmc.jax_programs.elementwise import KNOWN, cast, elementwise
 from aptmc.jax_programs.indexing import SCATTERS, gather, scatter
 from aptmc.jax_programs.keys import form_of, is_key, with_words
+from aptmc.jax_programs.opened import INSIDE
 from aptmc.jax_programs.products import PRODUCTS
 from aptmc.jax_programs.randomness import WRITTEN_OUT, counted, threefry2x32, written_out
 from aptmc.jax_programs.reductions import (
@@ -30,8 +32,6 @@ from aptmc.jax_programs.writer import KINDS, Untranslatable, Writer, cast_name, 
 
 # A longer text would take the compiler minutes.
 MOST_LINES = 30_000
-# By what name an operation that only holds another program keeps it.
-_INSIDE = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 
 
 class Written(NamedTuple):
@@ -60,7 +60,7 @@ def written(program: Any, name: str, flat: Sequence[str]) -> Written:
         one: Value = Stored(writer, shape, kind, argument, 0, cast=cast_name(kind))
         arguments.append(one if shape else Number((), kind, one.element(())))
     start = 0
-    for found in _Walk(writer).play(program, arguments):
+    for found in Walk(writer).play(program, arguments):
         target = Stored(writer, found.shape, "f8", "out", start)
         with writer.loops(found.shape) as index:
             write(writer, target, index, cast(found.element(index), found.kind, "f8"))
@@ -75,17 +75,22 @@ def written(program: Any, name: str, flat: Sequence[str]) -> Written:
     return Written(name, source, constants)
 
 
-def function_from(text: Written) -> Callable[..., Any]:
-    """The function itself. It is taken for one of the user's, which is not run as plain Python."""
+def function_from(text: Written, **others: Any) -> Callable[..., Any]:
+    """The function itself. It is taken for one of the user's, which is not run as plain Python.
+
+    :param others: what else it finds by name
+    """
     around: dict[str, Any] = {kind: np.dtype(kind).type for kind in KINDS}
     around |= SPECIAL | {"math": math, "np": np, "inf": math.inf, "nan": math.nan}
-    around |= text.constants | {"__name__": "jax_program"}
+    around |= text.constants | others | {"__name__": "jax_program"}
     exec(compile(text.source, f"<{text.name}>", "exec"), around)
-    return numba.njit(nogil=True, error_model="numpy")(around.pop(text.name))
+    function = around.pop(text.name)
+    keep_source(function, text.source)
+    return numba.njit(nogil=True, error_model="numpy")(function)
 
 
 @final
-class _Walk:
+class Walk:
     """Goes through programs, operation by operation."""
 
     def __init__(self, writer: Writer) -> None:
@@ -93,9 +98,12 @@ class _Walk:
 
     def play(self, program: Any, arguments: list[Value]) -> list[Value]:
         """The results of a program for some arguments."""
-        jaxpr, known = (
-            (program.jaxpr, program.consts) if hasattr(program, "consts") else (program, ())
-        )
+        if hasattr(program, "consts"):
+            return self.play_piece(program.jaxpr, program.consts, arguments)
+        return self.play_piece(program, (), arguments)
+
+    def play_piece(self, jaxpr: Any, known: Sequence[Any], arguments: list[Value]) -> list[Value]:
+        """The same for a program whose constants are given apart."""
         values: dict[Any, Value] = dict(zip(jaxpr.invars, arguments, strict=True))
         for variable, numbers in zip(jaxpr.constvars, known, strict=True):
             values[variable] = self._constant(numbers)
@@ -142,12 +150,12 @@ class _Walk:
             return self.play(program, operands)
         if name == "iota_2x32_shape":
             return counted(writer, outs)
-        has_program = any(inside in given for inside in _INSIDE)
+        has_program = any(inside in given for inside in INSIDE)
         if not has_program and any(is_key(variable.aval) for variable in equation.outvars):
             given, operands = with_words(name, given, operands)
         if name in PARTS:
             return PARTS[name](writer, given, operands, outs)
-        for inside in _INSIDE:
+        for inside in INSIDE:
             if inside in given:
                 return self.play(given[inside], operands)
         return [self._one(name, given, operands, outs[0])]

@@ -15,6 +15,7 @@ from aptmc.kernels.code import code_of
 from aptmc.kernels.fitted_reference import numbers_of, share_of_prior, with_reference
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.seen import Seen
+from aptmc.kernels.stages import Stages
 from aptmc.kernels.students import Students
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
@@ -44,6 +45,10 @@ class Kernel(ABC):
         It must leave the target of each rung as it is. On a rung that is nothing but the reference
         it is not asked: there every step is a fresh draw.
         """
+
+    def stages(self, parts: Parts) -> Stages | None:
+        """The same step so that one can leave it in mid-way, as lanes do; None: it has none."""
+        return None
 
     def tuning(self, problem: Problem, ladder: Ladder) -> FloatTable:
         """One row of numbers for each rung, or an error if they do not fit. Steps are given theirs.

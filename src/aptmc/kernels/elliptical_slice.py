@@ -19,6 +19,7 @@ from aptmc.kernels.parts import Parts
 from aptmc.kernels.proposing import AUTO, need_density
 from aptmc.kernels.seen import Seen
 from aptmc.kernels.slice import MOST_SHRINKS, draw_height, is_below
+from aptmc.kernels.stages import GOES, GOES_ON, STAYS, Stages, run_whole
 from aptmc.kernels.student_fit import fit_all
 from aptmc.kernels.students import (
     DEGREES,
@@ -40,6 +41,11 @@ from aptmc.problem.prior.prior import Prior
 PRIOR = "prior"
 # Places in the tuning after the number of steps.
 SHARE_OF_JUMPS, MIXTURE = 1, 2
+# Places in the memory of a move: the component by its block, and the other one that a jump leads
+# to; the height, or for a jump what is known of its ratio; the angle and its interval; how often
+# that was cut down; then the point drawn, and room for what is computed of each component.
+BLOCK, JUMPS_TO, HEIGHT, ANGLE, LOWER, UPPER, SHRINKS, DRAWN = range(8)
+NOWHERE = -1
 # With few degrees of freedom ellipses of all sizes are drawn: nothing is known of the target yet.
 FIRST_DEGREES = 3.0
 # Measured: docs/tuning.md.
@@ -95,8 +101,8 @@ class EllipticalSlice(Kernel):
     @property
     @override
     def code(self) -> Hashable:
-        """Its kind alone: settings reach the step as numbers."""
-        return (EllipticalSlice,)
+        """How much room it needs: all other settings reach the step as numbers."""
+        return (EllipticalSlice, self._most_components)
 
     # --- learning -----------------------------------------------------------------------------
 
@@ -180,13 +186,25 @@ class EllipticalSlice(Kernel):
             )
         return Students.one(*moments)
 
+    @property
+    def _most_components(self) -> int:
+        """Of any rung, now and in a warm-up to come."""
+        given = self.reference.weights.shape[1] if isinstance(self.reference, Students) else 1
+        return max(self.components, given)
+
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:
+        """All stages."""
+        return run_whole(self.stages(parts), parts.target)
+
+    @override
+    def stages(self, parts: Parts) -> Stages:
         """A jump now and then, if there are several components; else an elliptical slice.
 
         First a component is drawn from those that the present state may have come from, then by how
         much a normal distribution would have to be widened to be that Student distribution. Given
         these, the target is a normal density times the rest, which is what the slice is cut from.
+        A stage is one point of the ellipse, or the jump.
         """
         need_density(parts.problem, "EllipticalSlice")
         dimension, value, log_prior = parts.dimension, parts.value, parts.log_prior
@@ -196,67 +214,85 @@ class EllipticalSlice(Kernel):
         height_below, map_into = library(draw_height), library(map_between)
         copy_into = parts.copy_into
         jumps, jumped = parts.place("jumps"), parts.place("jumped")
-        length = block_length(dimension)
+        length, most = block_length(dimension), self._most_components
+        logs_at = DRAWN + dimension
+        squares_at = logs_at + most
+        size = squares_at + most
 
-        def step(
-            level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats
-        ) -> bool:
+        def begin(
+            level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, memory: Floats,
+            info: Floats,
+        ) -> None:  # fmt: skip
             count = int(tuning[MIXTURE])
-            if count == 0:  # a warm-up asks what a state is worth
-                copy_into(there, here)
-                evaluate(there, info)
-                return True
-            logs, squares = np.empty(count), np.empty(count)
+            if count == 0:
+                return
+            logs, squares = memory[logs_at:squares_at], memory[squares_at:size]
             log_here = log_reference(dimension, tuning, MIXTURE, here, logs, squares)
             chosen = choose(rng, count, logs, log_here)
             block = MIXTURE + 1 + chosen * length
             log_density = log_weight(level, here[value]) + here[log_prior]
-
+            memory[BLOCK], memory[JUMPS_TO] = block, NOWHERE
             if count > 1 and rng.random() < tuning[SHARE_OF_JUMPS]:
                 other = int((count - 1) * rng.random())
                 if other >= chosen:
                     other += 1
-                log_ratio = log_here - logs[chosen] - log_density
-                to_block = MIXTURE + 1 + other * length
-                log_ratio += map_into(dimension, tuning, block, to_block, here, there)
-                evaluate(there, info)
-                log_there = log_reference(dimension, tuning, MIXTURE, there, logs, squares)
-                log_ratio += log_weight(level, there[value]) + there[log_prior]
-                log_ratio += logs[other] - log_there
-                info[jumps] += 1.0
-                goes = accepts(log_ratio, rng.random())
-                if goes:
-                    info[jumped] += 1.0
-                return goes
-
-            drawn = np.empty(dimension)
+                memory[JUMPS_TO] = other
+                memory[HEIGHT] = log_here - logs[chosen] - log_density
+                return
             scale = widened(rng, dimension, tuning[block + DEGREES], squares[chosen])
-            draw_other(rng, dimension, tuning, block, scale, drawn)
-            height = height_below(rng, log_density - log_here)
-            upper = 2.0 * math.pi * rng.random()
-            lower = upper - 2.0 * math.pi
-            angle = upper
-            # As in `Slice`: to give up after a number of points, and stay, is exact too.
-            shrinks = 0
-            while shrinks < MOST_SHRINKS and info[STATUS] == 0.0:
-                shrinks += 1
+            draw_other(rng, dimension, tuning, block, scale, memory[DRAWN:logs_at])
+            memory[HEIGHT] = height_below(rng, log_density - log_here)
+            memory[UPPER] = 2.0 * math.pi * rng.random()
+            memory[LOWER] = memory[UPPER] - 2.0 * math.pi
+            memory[ANGLE] = memory[UPPER]
+            memory[SHRINKS] = 0.0
+
+        def advance(
+            level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, memory: Floats,
+            info: Floats,
+        ) -> int:  # fmt: skip
+            if tuning[MIXTURE] == 0.0:  # a warm-up asks what a state is worth
+                copy_into(there, here)
+                evaluate(there, info)
+                return GOES
+            logs, squares = memory[logs_at:squares_at], memory[squares_at:size]
+            block, jumps_to = int(memory[BLOCK]), int(memory[JUMPS_TO])
+            log_ratio, angle = memory[HEIGHT], memory[ANGLE]
+            if jumps_to != NOWHERE:
+                to_block = MIXTURE + 1 + jumps_to * length
+                log_ratio += map_into(dimension, tuning, block, to_block, here, there)
+            else:
                 cosine, sine = math.cos(angle), math.sin(angle)
                 for i in range(dimension):
                     mean = tuning[block + MEAN + i]
-                    there[i] = mean + (here[i] - mean) * cosine + drawn[i] * sine
-                evaluate(there, info)
-                if there[log_prior] > -math.inf:
-                    log_there = log_reference(dimension, tuning, MIXTURE, there, logs, squares)
-                    if log_weight(level, there[value]) + there[log_prior] - log_there >= height:
-                        return True
-                if is_below(angle):
-                    lower = angle
-                else:
-                    upper = angle
-                angle = lower + (upper - lower) * rng.random()
-            return False
+                    there[i] = mean + (here[i] - mean) * cosine + memory[DRAWN + i] * sine
+            evaluate(there, info)
+            if info[STATUS] != 0.0:
+                return STAYS
+            log_there = 0.0
+            if jumps_to != NOWHERE or there[log_prior] > -math.inf:
+                log_there = log_reference(dimension, tuning, MIXTURE, there, logs, squares)
+            log_density = log_weight(level, there[value]) + there[log_prior]
+            if jumps_to != NOWHERE:
+                log_ratio += log_density
+                log_ratio += logs[jumps_to] - log_there
+                info[jumps] += 1.0
+                if not accepts(log_ratio, rng.random()):
+                    return STAYS
+                info[jumped] += 1.0
+                return GOES
+            if there[log_prior] > -math.inf and log_density - log_there >= memory[HEIGHT]:
+                return GOES
+            if is_below(angle):
+                memory[LOWER] = angle
+            else:
+                memory[UPPER] = angle
+            memory[ANGLE] = memory[LOWER] + (memory[UPPER] - memory[LOWER]) * rng.random()
+            # As in `Slice`: to give up after a number of points, and stay, is exact too.
+            memory[SHRINKS] += 1.0
+            return STAYS if memory[SHRINKS] >= MOST_SHRINKS else GOES_ON
 
-        return step
+        return Stages(size, begin, advance)
 
     def __repr__(self) -> str:
         said = [] if self.reference == AUTO or self.is_learning else [repr(self.reference)]

@@ -55,6 +55,8 @@ class Hamiltonian(Kernel):
     is_learning: bool = False  # whether the metric is that of a warm-up under way
 
     statistics = ("leaps", "acceptance", "divergences")
+    # Whether a move remembers the more, the farther a trajectory may go.
+    extent_takes_room = False
     # The mean acceptance along trajectories to aim for.
     best_acceptance = 0.8
 
@@ -72,8 +74,8 @@ class Hamiltonian(Kernel):
     @property
     @override
     def code(self) -> Hashable:
-        """Its kind alone: settings reach the step as numbers."""
-        return (type(self),)
+        """Its kind, and how much room it needs: settings reach the step as numbers."""
+        return type(self), self.extent if self.extent_takes_room else 0
 
     # --- learning -----------------------------------------------------------------------------
 

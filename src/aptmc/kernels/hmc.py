@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
-import numpy as np
 from typing_extensions import override
 
 from aptmc.arguments import class_named_clearly
@@ -23,7 +22,12 @@ from aptmc.kernels.leaping import (
     tell_force,
 )
 from aptmc.kernels.parts import Parts
+from aptmc.kernels.stages import GOES, GOES_ON, STAYS, Stages, run_whole
 from aptmc.problem.chain_state import accepts
+
+# Places in the memory of a move: how many leaps it has, and how many are left; the log density and
+# energy at its beginning; then place, momentum and force.
+COUNT, LEFT, LOG_HERE, PLACE = range(4)
 
 
 @class_named_clearly
@@ -55,6 +59,11 @@ class Hmc(Hamiltonian):
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:
         """One trajectory."""
+        return run_whole(trajectory(parts), parts.target)
+
+    @override
+    def stages(self, parts: Parts) -> Stages:
+        """Each a leap."""
         return trajectory(parts)
 
 
@@ -82,37 +91,56 @@ class Mala(Hamiltonian):
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:
         """One leap."""
+        return run_whole(trajectory(parts), parts.target)
+
+    @override
+    def stages(self, parts: Parts) -> Stages:
+        """Each a leap."""
         return trajectory(parts)
 
 
-def trajectory(parts: Parts) -> Callable[..., bool]:
-    """A step whose number of leaps is drawn before it begins."""
+def trajectory(parts: Parts) -> Stages:
+    """Stages whose number is drawn before they begin: each is a leap."""
     dimension = parts.dimension
-    begin, leap = leaping(parts)
+    begin_at, leap = leaping(parts)
     push, energy = parts.target.library(draw_momentum), parts.target.library(energy_of)
     leaps, divergences = parts.place("leaps"), parts.place("divergences")
     acceptance, tell = parts.place("acceptance"), parts.target.library(tell_force)
+    momentum_at = PLACE + dimension
+    force_at = momentum_at + dimension
+    size = force_at + dimension
 
-    def step(
-        level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats
-    ) -> bool:
-        place, momentum, force = np.empty(dimension), np.empty(dimension), np.empty(dimension)
-        count = 1 + int(tuning[EXTENT] * rng.random())
-        log_here = begin(level, tuning, here, there, place, force, info)
+    def begin(
+        level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, memory: Floats,
+        info: Floats,
+    ) -> None:  # fmt: skip
+        place, momentum = memory[PLACE:momentum_at], memory[momentum_at:force_at]
+        force = memory[force_at:size]
+        memory[COUNT] = memory[LEFT] = 1 + int(tuning[EXTENT] * rng.random())
+        log_here = begin_at(level, tuning, here, there, place, force, info)
         if tuning[EXTENT] == 0.0:
-            return tell(dimension, here, force, there)
-        log_here -= push(rng, dimension, momentum)
-        log_there = log_here
-        for _ in range(count):
-            log_there = leap(level, tuning, tuning[STEP_SIZE], there, place, momentum, force, info)
-            info[leaps] += 1.0
-            if log_there == -math.inf:
-                break
-        log_ratio = log_there - energy(dimension, momentum) - log_here
+            tell(dimension, here, force, there)
+            return
+        memory[LOG_HERE] = log_here - push(rng, dimension, momentum)
+
+    def advance(
+        level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, memory: Floats,
+        info: Floats,
+    ) -> int:  # fmt: skip
+        if tuning[EXTENT] == 0.0:  # all was told at the beginning
+            return GOES
+        place, momentum = memory[PLACE:momentum_at], memory[momentum_at:force_at]
+        force = memory[force_at:size]
+        log_there = leap(level, tuning, tuning[STEP_SIZE], there, place, momentum, force, info)
+        info[leaps] += 1.0
+        memory[LEFT] -= 1.0
+        if memory[LEFT] > 0.0 and log_there > -math.inf:
+            return GOES_ON
+        log_ratio = log_there - energy(dimension, momentum) - memory[LOG_HERE]
         if not log_ratio > -MOST_OFF:
             info[divergences] += 1.0
-            return False
-        info[acceptance] += count * math.exp(min(log_ratio, 0.0))
-        return accepts(log_ratio, rng.random())
+            return STAYS
+        info[acceptance] += memory[COUNT] * math.exp(min(log_ratio, 0.0))
+        return GOES if accepts(log_ratio, rng.random()) else STAYS
 
-    return step
+    return Stages(size, begin, advance)

@@ -67,7 +67,7 @@ class Learned:
     def as_given(self) -> dict[str, Any]:
         """By name: what one would give to a kernel that does not learn."""
         given: dict[str, Any] = {"scale": None, "covariance": self.steps}
-        return given if self.fitted is None else given | {"reference": self.fitted.reference}
+        return given if self.fitted is None else given | {"reference": self.fitted.proposals}
 
 
 def best_acceptance(dimension: int) -> float:

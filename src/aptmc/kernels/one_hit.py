@@ -33,7 +33,7 @@ SEARCH_SPREAD = 1.0
 SEARCH_RIDGE, TINY = 1e-6, 1e-300
 
 # Most proposals, where there is a reference. Steps are left for where it has less than the target.
-USUAL_SHARE_OF_JUMPS = 0.75
+USUAL_SHARE_OF_JUMPS = 0.9
 
 # Places in the tuning after the number of steps, before the bounds, the factor and the mixture.
 CAP, PROPOSALS, JUMPS, BOUNDS = 1, 2, 3, 4
@@ -118,7 +118,7 @@ class OneHit(Proposing):
         proposals = NORMAL if self.truncate is False else TRUNCATED
         reference = self.reference
         if isinstance(self.scale, Learned) and self.scale.fitted is not None:
-            reference = self.scale.fitted.reference
+            reference = self.scale.fitted.proposals
         jumps = 0.0 if reference is None else self.jumps
         kind = FRESH if self._is_fresh else proposals
         common = [self.steps, math.nan, kind, jumps, *lower, *upper]

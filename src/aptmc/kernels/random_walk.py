@@ -17,6 +17,7 @@ from aptmc.kernels.learned import usual_scale
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.proposals import propose_normal
 from aptmc.kernels.proposing import Proposing, need_density
+from aptmc.kernels.stages import Stages, in_one_step
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
 from aptmc.problem.chain_state import accepts
@@ -102,6 +103,11 @@ class RandomWalk(Proposing):
             return accepts(log_ratio, rng.random())
 
         return step
+
+    @override
+    def stages(self, parts: Parts) -> Stages:
+        """One."""
+        return in_one_step(self.step(parts), parts.target)
 
     def __repr__(self) -> str:
         options: dict[str, Any] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -70,7 +70,7 @@ class ReversibleJump(Kernel):
     suits_any_reference = False  # states of several lengths have no covariance
 
     def __post_init__(self) -> None:
-        sizes = tuple(self.sizes)
+        sizes = tuple(self.sizes) if isinstance(self.sizes, Sequence | np.ndarray) else ()
         whole = all(isinstance(size, int) and size >= 0 for size in sizes)
         if not whole or len(sizes) < 2 or any(np.diff(sizes) <= 0):
             raise InputError(

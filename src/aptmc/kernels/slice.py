@@ -15,12 +15,16 @@ from aptmc.checks import whole_number
 from aptmc.compiled import Floats, FloatTable, Generator, compiled, inlined
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.proposing import Proposing, need_density
+from aptmc.kernels.stages import GOES, GOES_ON, STAYS, Stages, run_whole
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
 from aptmc.problem.chain_state import STATUS
 
 # Places in the tuning after the number of steps.
 STRETCHES, FACTOR = 1, 2
+# Places in the memory of a move: the height, the interval, how often its ends may still move, how
+# often it was cut down; then the direction of the line.
+HEIGHT, LOWER, UPPER, BELOW, ABOVE, SHRINKS, DIRECTION = range(7)
 # Halving an interval so often leaves nothing of it: only a density that jumps gets there.
 MOST_SHRINKS = 100
 SHARE_OF_AXES = 0.5
@@ -76,11 +80,16 @@ class Slice(Proposing):
 
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:
+        """All stages."""
+        return run_whole(self.stages(parts), parts.target)
+
+    @override
+    def stages(self, parts: Parts) -> Stages:
         """Draw a height below the present density, and go to a point of a random line above it.
 
         The interval on the line is first stretched until its ends are below the height, or as often
         as `stretches` allows. Then points are drawn from it, and those that are below cut it down,
-        until one is above.
+        until one is above. Each stage is one point of the line.
         """
         need_density(parts.problem, "Slice")
         dimension, value, log_prior = parts.dimension, parts.value, parts.log_prior
@@ -89,56 +98,60 @@ class Slice(Proposing):
         height_below = parts.target.library(draw_height)
         share_below = parts.target.library(stretches_below)
 
-        def log_density_at(
-            level: float, here: Floats, direction: Floats, along: float, row: Floats, info: Floats
-        ) -> float:
-            for i in range(dimension):
-                row[i] = here[i] + along * direction[i]
-            evaluate(row, info)
-            # The likelihood is not computed where the prior is zero.
-            if row[log_prior] == -math.inf:
-                return -math.inf
-            return float(log_weight(level, row[value]) + row[log_prior])
-
-        log_density_at = parts.target.helper(log_density_at)
-
-        def step(
-            level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, info: Floats
-        ) -> bool:
-            direction = np.empty(dimension)
-            choose_direction(rng, dimension, tuning, FACTOR, direction)
-            height = height_below(rng, log_weight(level, here[value]) + here[log_prior])
-            upper = rng.random()
-            lower = upper - 1.0
+        def begin(
+            level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, memory: Floats,
+            info: Floats,
+        ) -> None:  # fmt: skip
+            choose_direction(rng, dimension, tuning, FACTOR, memory[DIRECTION:])
+            memory[HEIGHT] = height_below(rng, log_weight(level, here[value]) + here[log_prior])
+            memory[UPPER] = rng.random()
+            memory[LOWER] = memory[UPPER] - 1.0
             stretches = int(tuning[STRETCHES])
-            below = share_below(rng, stretches)
-            above = stretches - 1 - below
-            while below > 0 and info[STATUS] == 0.0:
-                below -= 1
-                if log_density_at(level, here, direction, lower, there, info) < height:
-                    break
-                lower -= 1.0
-            while above > 0 and info[STATUS] == 0.0:
-                above -= 1
-                if log_density_at(level, here, direction, upper, there, info) < height:
-                    break
-                upper += 1.0
+            memory[BELOW] = share_below(rng, stretches)
+            memory[ABOVE] = stretches - 1 - memory[BELOW]
+            memory[SHRINKS] = 0.0
 
+        def advance(
+            level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, memory: Floats,
+            info: Floats,
+        ) -> int:  # fmt: skip
+            below, above = memory[BELOW] > 0.0, memory[ABOVE] > 0.0
+            if below:
+                along = memory[LOWER]
+            elif above:
+                along = memory[UPPER]
+            else:
+                along = memory[LOWER] + (memory[UPPER] - memory[LOWER]) * rng.random()
+            for i in range(dimension):
+                there[i] = here[i] + along * memory[DIRECTION + i]
+            evaluate(there, info)
+            if info[STATUS] != 0.0:
+                return STAYS
+            # The likelihood is not computed where the prior is zero.
+            is_inside = False
+            if there[log_prior] > -math.inf:
+                log_density = log_weight(level, there[value]) + there[log_prior]
+                is_inside = log_density >= memory[HEIGHT]
+            if below:
+                memory[BELOW] = memory[BELOW] - 1.0 if is_inside else 0.0
+                memory[LOWER] -= 1.0 if is_inside else 0.0
+                return GOES_ON
+            if above:
+                memory[ABOVE] = memory[ABOVE] - 1.0 if is_inside else 0.0
+                memory[UPPER] += 1.0 if is_inside else 0.0
+                return GOES_ON
+            if is_inside:
+                return GOES
+            if is_below(along):
+                memory[LOWER] = along
+            else:
+                memory[UPPER] = along
             # A path from here to there is as likely as the same from there to here, however
             # long; so to give up after a number of points, and stay, is exact too.
-            shrinks = 0
-            while shrinks < MOST_SHRINKS and info[STATUS] == 0.0:
-                shrinks += 1
-                along = lower + (upper - lower) * rng.random()
-                if log_density_at(level, here, direction, along, there, info) >= height:
-                    return True
-                if is_below(along):
-                    lower = along
-                else:
-                    upper = along
-            return False
+            memory[SHRINKS] += 1.0
+            return STAYS if memory[SHRINKS] >= MOST_SHRINKS else GOES_ON
 
-        return step
+        return Stages(DIRECTION + dimension, begin, advance)
 
     def __repr__(self) -> str:
         steps = {"steps": self.steps} if self.steps > 1 else {}

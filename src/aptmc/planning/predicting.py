@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aptmc.arguments import named_clearly
 from aptmc.checks import numbers, whole_number
 from aptmc.clock import duration
 from aptmc.errors import InputError
@@ -23,6 +24,7 @@ from aptmc.sampling.opening import open as open_stored
 FEWEST_COMPLETIONS = 1000
 
 
+@named_clearly
 def plan(
     pilot: Run | str | os.PathLike[str],
     workers: int | Sequence[int],

@@ -9,7 +9,7 @@ import numpy as np
 
 from aptmc.errors import InputError
 from aptmc.plots.chosen import pooled
-from aptmc.plots.style import BLUE, DARK, LIGHT, SKY, WIDTH, checked_width, figure
+from aptmc.plots.style import BLUE, DARK, LIGHT, SKY, WIDTH, checked_width, figure, of_runs
 from aptmc.problem.prior_shape import PriorShape, prior_shapes
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def vectors(run: Run) -> list[Variable]:
     return [one for one in run.settings.problem.variables if one.size > 1]
 
 
+@of_runs
 def intervals(
     run: Run, *, names: Sequence[str] | None = None, prior: bool = True, width: float | None = None
 ) -> Figure:

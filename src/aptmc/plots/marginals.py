@@ -27,6 +27,7 @@ from aptmc.plots.style import (
     checked_width,
     columns_in,
     figure,
+    of_runs,
 )
 from aptmc.problem.prior_shape import PriorShape, prior_shapes
 
@@ -46,6 +47,7 @@ ROOM = 1.6  # how much higher than the posterior the prior may reach into a pane
 Reference = Callable[[Any], Any] | npt.ArrayLike
 
 
+@of_runs
 def marginals(
     run: Run,
     reference: Mapping[str, Reference] | None = None,

@@ -20,6 +20,7 @@ from aptmc.plots.style import (
     columns_in,
     figure,
     label_time,
+    of_runs,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ GONE = 0.05  # an autocorrelation below which nothing is left to see
 LONGEST_SHARE = 0.5  # of a chain: at longer lags there is nothing but noise
 
 
+@of_runs
 def traces(run: Run, *, names: Sequence[str] | None = None, width: float | None = None) -> Figure:
     """The draws of the coldest rung as they came, all chains together, and their mean so far.
 
@@ -77,6 +79,7 @@ def _trace(panel: Any, time: Any, values: Any) -> None:
     panel.locator_params(axis="y", nbins=4)
 
 
+@of_runs
 def autocorrelation(
     runs: Run | Mapping[str, Run],
     lags: int | None = None,

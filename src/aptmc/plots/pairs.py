@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aptmc.plots.chosen import chosen, strongest_pairs
-from aptmc.plots.style import BLUE, DARK, SKY, WIDTH, checked_width, figure
+from aptmc.plots.style import BLUE, DARK, SKY, WIDTH, checked_width, figure, of_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,6 +23,7 @@ SIDE = 1.5  # inches of a panel
 FLATTER = 0.64  # a square as wide as a page would fill a screen
 
 
+@of_runs
 def pairs(run: Run, *, names: Sequence[str] | None = None, width: float | None = None) -> Figure:
     """All pairs of parameters: clouds below the diagonal, correlations above it.
 

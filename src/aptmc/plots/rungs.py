@@ -17,6 +17,7 @@ from aptmc.plots.style import (
     figure,
     label_time,
     name_rungs,
+    of_runs,
     rung_colours,
 )
 from aptmc.problem.chain_state import value_column
@@ -31,6 +32,7 @@ MOST_STEPS = 4000
 GOOD_RATES = (0.2, 0.6)
 
 
+@of_runs
 def swap_rates(run: Run, *, width: float | None = None) -> Figure:
     """How often neighbouring rungs swap when both wait; the shaded range is a good one.
 
@@ -56,6 +58,7 @@ def _level(level: float) -> str:
     return "∞" if np.isinf(level) else f"{level:.3g}"
 
 
+@of_runs
 def index_process(run: Run, *, width: float | None = None) -> Figure:
     """On which rung some of the states were, over time. Needs the draws of all rungs.
 
@@ -87,6 +90,7 @@ def index_process(run: Run, *, width: float | None = None) -> Figure:
     return new
 
 
+@of_runs
 def levels(run: Run, *, width: float | None = None) -> Figure:
     """The value that exchanges look at (a distance, a log likelihood), on each rung.
 

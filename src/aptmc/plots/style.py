@@ -4,9 +4,11 @@ stay legible in one column of a paper.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from aptmc.errors import InputError
 
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from aptmc.result.run import Run
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
 ORANGE, VERMILLION, PINK = "#E69F00", "#D55E00", "#CC79A7"
@@ -41,6 +46,23 @@ STYLE: Any = {
     "savefig.dpi": 200,
     "axes.titlelocation": "left",
 }
+
+
+def of_runs(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Have a plot say what it takes, when it is given something else, its draws for instance."""
+
+    @wraps(function)
+    def checked(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
+        several = [one.values() if isinstance(one, Mapping) else (one,) for one in given]
+        for one in chain.from_iterable(several):
+            if not hasattr(one, "settings"):
+                raise InputError(
+                    f"{function.__name__} takes a run, got {type(one).__name__}: give the result "
+                    "of aptmc.sample or aptmc.open itself, and not its draws"
+                )
+        return function(*given, **named)
+
+    return checked
 
 
 @contextmanager

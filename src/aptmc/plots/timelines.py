@@ -18,6 +18,7 @@ from aptmc.plots.style import (
     figure,
     label_time,
     name_rungs,
+    of_runs,
     rung_colours,
 )
 from aptmc.record.event_log import TAKEN, Events, joined_events
@@ -40,6 +41,7 @@ class Window(NamedTuple):
     end: float
 
 
+@of_runs
 def timeline(
     *runs: Run,
     start: float | None = None,
@@ -173,6 +175,7 @@ def _draw_exchanges(panel: Any, run: Run, window: Window) -> None:
             panel.axvline(time, color=VERMILLION, linewidth=0.5, alpha=0.7, zorder=0)
 
 
+@of_runs
 def hold_times(run: Run, *, width: float | None = None) -> Figure:
     """How long moves took on each rung: half lie inside the box, nine tenths inside the line.
 
@@ -196,6 +199,7 @@ def hold_times(run: Run, *, width: float | None = None) -> Figure:
     return new
 
 
+@of_runs
 def utilisation(*runs: Run, width: float | None = None) -> Figure:
     """The share of processor time inside moves, over the run.
 

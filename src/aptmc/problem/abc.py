@@ -19,6 +19,8 @@ from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import state_width, value_column
 from aptmc.problem.data.compared import compared
 from aptmc.problem.data.named_simulator import NamedSimulator
+from aptmc.problem.first_look import first_fault
+from aptmc.problem.in_steps import WrittenInJax
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.simulator import (
     PlainSimulator,
@@ -72,7 +74,8 @@ class Abc(Problem):
     ladder_kind = "tolerances"
     needs_search = True
     reference_level = math.inf
-    steps: Stepwise | None = None  # of a simulator that can be left in mid-way
+    steps: Stepwise | None = None  # of a simulator that was given as steps
+    written_in_jax: WrittenInJax | None = None  # the simulator as it was given, if it is of JAX
 
     def __init__(
         self,
@@ -90,7 +93,7 @@ class Abc(Problem):
         if summary is not None:
             check_function(summary, "summary", "data")
         _check_prior_and_failures(prior, on_error)
-        simulate = simulator_of(simulate, prior.parametrisation.size, "simulate")
+        given, simulate = simulate, simulator_of(simulate, prior.parametrisation.size, "simulate")
         distance, summary = functions_of_data(distance, summary, observed)
         simulator, target, notes = compared(
             simulate, prior, observed, distance, summary, rejects_failures=on_error == "reject"
@@ -106,6 +109,13 @@ class Abc(Problem):
             on_error=on_error,
             start_simulations=start_simulations,
         )
+        if simulate is not given:
+            self.written_in_jax = WrittenInJax(given, "simulate")
+
+    @override
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what only the main process asks for: workers need no JAX."""
+        return super().__getstate__() | {"written_in_jax": None}
 
     def __repr__(self) -> str:
         return "\n  ".join([f"<aptmc.Abc of {', '.join(self.labels)}>", *self.notes])
@@ -136,6 +146,7 @@ class Abc(Problem):
         """
         check_function(simulated_distance, "simulated_distance", "theta, rng, tolerance")
         _check_prior_and_failures(prior, on_error)
+        given = simulated_distance
         simulated_distance = simulator_of(
             simulated_distance, prior.parametrisation.size, "simulated_distance"
         )
@@ -150,6 +161,8 @@ class Abc(Problem):
             on_error=on_error,
             start_simulations=start_simulations,
         )
+        if simulated_distance is not given:
+            problem.written_in_jax = WrittenInJax(given, "simulated_distance")
         return problem
 
     @classmethod
@@ -236,6 +249,13 @@ class Abc(Problem):
     def kept_data(self) -> Floats | None:
         """The data, or their summary, one number after the other; None if none are kept."""
         return self.simulator.target if self.width > state_width(self.dimension) else None
+
+    @override
+    def first_fault(self) -> str | None:
+        """Nothing is said of data with names, which were tried before, or where failures miss."""
+        if self.rejects_failures or not isinstance(self.simulator, PlainSimulator):
+            return None
+        return first_fault(self.simulator, self.prior)
 
     @override
     def check_levels(self, levels: tuple[float, ...]) -> None:

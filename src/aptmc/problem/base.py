@@ -188,6 +188,10 @@ class Problem(ABC):
         """A full state for a chain to start from."""
         raise InputError(f"no way is known to start a problem of kind {type(self).__name__}")
 
+    def first_fault(self) -> str | None:
+        """What is wrong with the form of a first simulation, if there is a simulator."""
+        return None
+
     def default_kernel(self) -> Kernel:
         """What `kernel="auto"` means: a kernel that learns its settings in the warm-up."""
         from aptmc.kernels.default import default_kernel

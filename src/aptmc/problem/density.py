@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from aptmc.compiled import Floats, compiler_words
 from aptmc.errors import InputError, MoveFailed
-from aptmc.in_words import in_words
+from aptmc.in_words import hint, in_words
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.gradient import gradient_function, refuse_steps
@@ -151,7 +151,7 @@ def checked_call(
             parameters,
         ) from error
     except Exception as error:
-        raise MoveFailed(f"{name} raised {in_words(error)}", parameters) from error
+        raise MoveFailed(f"{name} raised {in_words(error)}{hint(error)}", parameters) from error
     return single_number(value, name, parameters)
 
 
@@ -164,8 +164,9 @@ def single_number(value: Any, name: str, parameters: Mapping[str, float]) -> flo
     if number.dtype.kind not in "iufb":
         raise MoveFailed(f"{name} returned {value!r}, must be a single number,", parameters)
     if number.ndim != 0:
+        remedy = "; theta is an array, also of one parameter: use theta[0]" * (number.size == 1)
         raise MoveFailed(
-            f"{name} returned an array of shape {number.shape}, must be a single number,",
+            f"{name} returned an array of shape {number.shape}, must be a single number{remedy},",
             parameters,
         )
     return float(number)

@@ -25,7 +25,10 @@ from aptmc.compiled import is_compiled, source_of
 from aptmc.problem.data.containers import content_of
 
 # What a problem has beside what defines it.
-INCIDENTAL = {"_twin", "compiled_moves", "data_groups", "notes", "parametrisation", "target"}
+INCIDENTAL = {
+    "_twin", "compiled_moves", "data_groups", "notes", "parametrisation", "target",
+    "written_in_jax",
+}  # fmt: skip
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 # Another way of counting gives other checksums for the same problem.
 VERSION = 2

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from numba.core.errors import NumbaError
 
 from aptmc.compiled import Floats, Generator, compiler_words, is_compiled
-from aptmc.in_words import in_words
+from aptmc.in_words import hint, in_words
 from aptmc.problem.chain_state import state_width, value_column
 
 
@@ -174,7 +174,7 @@ def call_checked(name: str, function: Callable[..., Any], *arguments: Any) -> An
             "leave out @njit to have it called from Python,"
         ) from error
     except Exception as error:
-        raise SimulationFailed(f"{name} raised {in_words(error)}") from error
+        raise SimulationFailed(f"{name} raised {in_words(error)}{hint(error)}") from error
 
 
 def _array(value: Any) -> npt.NDArray[Any]:

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
+from aptmc.arguments import class_named_clearly
 from aptmc.checks import DIMENSIONS, parameter_name
 from aptmc.errors import InputError
 
@@ -22,6 +23,7 @@ Kind = Literal["real", "whole", "simplex"]
 Shape = int | Sequence[int]
 
 
+@class_named_clearly
 @final
 @dataclass(frozen=True)
 class Variable:

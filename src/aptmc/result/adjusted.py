@@ -125,6 +125,11 @@ def adjusted(run: Run, *, ridge: float, heteroscedastic: bool) -> Adjusted:
     rows = np.concatenate([draws.state for draws in chains])
     if len(rows) == 0:
         raise InputError("there are no draws to adjust: run for longer")
+    if np.isnan(rows[:, state_width(problem.dimension) :]).any():
+        raise InputError(
+            "to adjust draws one needs their simulations, and lanes keep no simulated data: use "
+            "on=aptmc.Processes()"
+        )
     dimension, tolerance = problem.dimension, run.settings.ladder.levels[0]
     lower, upper = problem.support
     weights = epanechnikov(rows[:, value_column(dimension)], tolerance)

@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from aptmc.checks import counted
 from aptmc.compiled import Floats
 from aptmc.diagnostics import Summary
 from aptmc.errors import StopReason
 from aptmc.pools import Groups
 from aptmc.problem.chain_state import value_column
+from aptmc.problem.in_steps import WholeBecause
 from aptmc.result.chosen_kernel import more_steps
 from aptmc.result.divergence_advice import about_divergences, share_astray
+from aptmc.result.ladder_advice import about_one_hill, modes_seen
+from aptmc.result.lane_advice import about_whole_simulations, why_whole
 from aptmc.result.no_draws import no_draws
 from aptmc.result.one_advice import Advice
 from aptmc.result.prior_sketch import known_sketches, like_the_prior
+from aptmc.result.swap_advice import RARE_SWAPS, about_swaps, ends_short_at
 from aptmc.result.tolerance_advice import about_tolerance
 from aptmc.session.descent import Reached
 from aptmc.session.start_up import Spent
@@ -28,7 +33,6 @@ from aptmc.session.start_up import Spent
 if TYPE_CHECKING:
     from aptmc.result.run import Run
 
-RARE_SWAPS, USUAL_SWAPS = 0.1, 0.9
 UNEVEN_SWAPS = 0.3  # the largest rate less the smallest, on a ladder that was meant to be even
 USEFUL_DRAWS, FEW_DRAWS = 400, 100
 DISAGREEMENT, STRONG_DISAGREEMENT = 1.05, 1.2  # of chains, by r-hat
@@ -67,6 +71,9 @@ class VitalSigns(NamedTuple):
     draws_globally: str | None = None  # the function that draws from generators it is not given
     more_steps: str = "more local steps per move"  # how to say so to `sample`
     is_grouped: bool = True  # whether moves have several local steps
+    modes_seen: int = 0  # on a rung, at most; 0 where nobody has looked
+    whole_because: WholeBecause | None = None  # of lanes that ran whole simulations
+    ends_short_at: float | None = None  # the hottest power, if the prior lies beyond it
     kernel_was_left: bool = False  # to aptmc, so that nobody can ask for another of the kind
 
     @property
@@ -87,52 +94,21 @@ def advise(signs: VitalSigns) -> list[Advice]:
         return [no_draws(signs.stopped, signs.start_up)]
     found = [
         *about_tolerance(signs.reached, signs.alike, signs.parameters),
-        *_about_swaps(signs),
+        *about_swaps(
+            signs.swap_rates,
+            signs.round_trips,
+            was_searched=signs.last_rungs is not None,
+            ends_short_at=signs.ends_short_at,
+        ),
+        *about_one_hill(len(signs.levels), signs.modes_seen),
         *_about_draws(signs),
         *about_divergences(signs.astray),
         *_about_warmup(signs),
         *_about_time(signs),
+        *about_whole_simulations(signs.whole_because),
         *_about_randomness(signs),
     ]
     return sorted(found, key=lambda advice: not advice.serious)
-
-
-def _about_swaps(signs: VitalSigns) -> Iterator[Advice]:
-    rates = signs.swap_rates
-    never = np.flatnonzero(np.isnan(rates))
-    rare = np.flatnonzero(rates < RARE_SWAPS)
-    usual = np.flatnonzero(rates > USUAL_SWAPS)
-    if never.size > 0:
-        yield Advice(
-            f"{_pairs(never)} never waited at the same deadline, so they could not swap",
-            "Use more chains, pools=aptmc.Shared(2), and deadlines with jitter, "
-            "aptmc.Anytime(every=…, jitter=0.5)",
-            serious=True,
-        )
-    if rare.size > 0:
-        yield Advice(
-            f"{_pairs(rare)} hardly ever swap ({_percent(rates[rare].min())} of the time)",
-            "Use more rungs there"
-            if signs.last_rungs is None
-            else "Use a longer budget, of which the warm-up has its share",
-            serious=True,
-        )
-    # A ladder of two rungs has none to spare.
-    if usual.size > 0 and rates.size > 1:
-        yield Advice(
-            f"{_pairs(usual)} nearly always swap ({_percent(rates[usual].max())} of the time)",
-            "Use fewer rungs: these cost time and add little"
-            if signs.last_rungs is None
-            else "Use a longer budget, of which the warm-up has its share",
-            serious=False,
-        )
-    # Where no swaps succeed there are no round trips, which need no second remedy.
-    if rates.size > 0 and signs.round_trips == 0 and never.size == rare.size == 0:
-        yield Advice(
-            "no state travelled from the coldest rung to the hottest and back",
-            "Use a longer budget, or deadlines that come more often",
-            serious=True,
-        )
 
 
 def _about_draws(signs: VitalSigns) -> Iterator[Advice]:
@@ -266,12 +242,6 @@ def _larger_tolerance(signs: VitalSigns, effective: float) -> str:
     return "Use a larger tolerance, or a longer budget"
 
 
-def _pairs(colder: np.ndarray) -> str:
-    named = [f"{rung} and {rung + 1}" for rung in colder[:3].tolist()]
-    more = f" and {colder.size - 3} pairs more" if colder.size > 3 else ""
-    return f"rungs {', '.join(named)}{more}"
-
-
 def _percent(share: float) -> str:
     return f"{100.0 * share:.0f} %"
 
@@ -318,6 +288,9 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         draws_globally=settings.problem.its_function if run.draws_globally else None,
         more_steps=more_steps(settings),
         is_grouped=bool(run.steps_per_move.max() > 1),
+        modes_seen=modes_seen(settings),
+        whole_because=why_whole(settings),
+        ends_short_at=ends_short_at(settings),
         kernel_was_left=settings.chosen != "",
     )
 
@@ -338,7 +311,7 @@ def describe(run: Run) -> str:
     level = ladder.kind.removesuffix("s")
     ends = sorted({ladder.levels[0], ladder.levels[-1]}, key=ladder.levels.index)
     parts = [f"{rungs}, {level} {' to '.join(f'{end:.3g}' for end in ends)}"]
-    parts.append(f"{chains} chain{'' if chains == 1 else 's'} on each")
+    parts.append(_chains_in_words(run, chains))
     if schedule.moves_per_barrier is not None:
         moves = schedule.moves_per_barrier
         parts.append(f"exchanges after {moves} move{'' if moves == 1 else 's'} of every chain")
@@ -353,3 +326,14 @@ def describe(run: Run) -> str:
         parts.append(f"{steps.min()} to {steps.max()}" if several else f"{steps.max()}")
         parts[-1] += " local steps per move"
     return ", ".join(parts)
+
+
+def _chains_in_words(run: Run, recorded: int) -> str:
+    """How many chains stand where; of lanes, of which each has two, how many are recorded."""
+    on_rungs = np.bincount(run.rung_of_chain)
+    coldest, others = int(on_rungs[0]), on_rungs[1:]
+    if (others == coldest).all():
+        return f"{counted(recorded, 'chain')} on each"
+    fewest, most = int(others.min()), int(others.max())
+    each = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return f"{counted(coldest, 'chain')} on the coldest and {each} on each other"

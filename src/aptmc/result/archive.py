@@ -62,6 +62,8 @@ class StoredProblem:
         self.value_name: str = said["value_name"]
         self.ladder_kind: str = said["ladder_kind"]
         self.has_evidence: bool = said["has_evidence"]
+        # Stores of the time before do not say: nothing is said of a ladder that ends short, then.
+        self.reference_level: float | None = from_json(said.get("reference_level"), "problem")
         self.reference_is_fitted: bool = said.get("reference_is_fitted", False)
         self.width = width
         self.prior: Mapping[str, Any] | None = said.get("prior")  # in a few numbers
@@ -102,6 +104,7 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         "data_groups": _small_data(problem),
         "value_name": problem.value_name,
         "ladder_kind": problem.ladder_kind,
+        "reference_level": to_json(problem.reference_level),
         "has_evidence": problem.has_evidence,
         "reference_is_fitted": problem.reference_is_fitted,
         "kept_data": to_json(problem.kept_data),

@@ -17,6 +17,7 @@ from aptmc.errors import InputError
 from aptmc.result.advice import describe
 from aptmc.result.archive import versions
 from aptmc.result.chosen_kernel import about_kernel
+from aptmc.store.folder import path_from
 
 if TYPE_CHECKING:
     from aptmc.diagnostics import Summary
@@ -34,7 +35,9 @@ def write_report(
     title: str | None = None,
 ) -> Path:
     """Write a report to a file, and give its whole path."""
-    target = Path(path)
+    target = path_from("path", path, "report.html")
+    if target.is_dir():
+        raise InputError(f"{target} is a folder: name a file in it, report.html say")
     if not target.parent.is_dir():
         raise InputError(f"the folder {target.parent} of the report is not there: make it")
     if title is not None and not (isinstance(title, str) and title.strip()):

@@ -53,6 +53,11 @@ def rerun(settings: Settings, trace: Trace, move: Key, *, compiled: bool | None)
 
     :param compiled: False runs it in plain Python
     """
+    if not isinstance(move, Key):
+        raise InputError(
+            f"a move is named by its random key, got {move!r}: give error.key, or one of "
+            "run.in_flight"
+        )
     if settings.problem.is_stored:
         raise InputError(
             "a stored run holds no functions to compute with: give the problem, "

@@ -61,14 +61,15 @@ def _problem(reached: Reached) -> str:
 def _remedy(reached: Reached) -> str:
     if not reached.is_as_asked:
         assert reached.asked is not None
-        share = reached.share_within(reached.asked)
-        times = reached.prior_share / share if share > 0.0 else math.inf
+        times = reached.times_to(reached.asked)
         if times > MANY_TIMES:
             return "Use a far longer budget, or a larger tolerance"
         return f"Use a longer budget: {max(times, 2.0):.0f} times as long should be enough"
     if not reached.is_chosen:
         return "Use a smaller tolerance, or leave the choice to the run, ladder=aptmc.Ladder.auto()"
-    smaller = reached.tolerance_with(reached.prior_share / 10.0) if reached.curve else None
-    if smaller is None:
+    if not math.isfinite(reached.level):
         return "Use a longer budget"
-    return f"Use a longer budget: ten times as long would give a tolerance of about {smaller:.2g}"
+    smaller = reached.tolerance_after(10.0)
+    return (
+        f"Use a longer budget: ten times as long should give a tolerance of {smaller:.2g} or less"
+    )

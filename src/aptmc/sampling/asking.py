@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aptmc.backends import Backend, Processes
-from aptmc.checks import whole_number
+from aptmc.checks import whole_number, yes_or_no
 from aptmc.clock import duration
 from aptmc.errors import InputError
 from aptmc.exchange import Rule
@@ -25,6 +25,7 @@ from aptmc.sampling.enough import until_from
 from aptmc.sampling.short_forms import kernel_from, ladder_from, pools_from, schedule_from
 from aptmc.schedule import Anytime, Schedule
 from aptmc.settings import SWEEPS_TO_SETTLE, Settings, ToFind
+from aptmc.store.folder import path_from
 from aptmc.warmup import first_guess
 from aptmc.warmup.guess import with_deadlines
 
@@ -64,7 +65,7 @@ def asked_for(
             raise InputError(f"{on!r} places its chains itself: leave out pools={placed!r}")
         placed = on.own_pools
     if on is not None and on.own_deadlines is not None and exchanges.wants_deadlines:
-        exchanges = with_deadlines(exchanges, on.own_deadlines, 0.0)
+        exchanges = with_deadlines(exchanges, on.own_deadlines(problem), 0.0)
     _check_that_they_fit(problem, wanted, moves, exchanges)
 
     quota, seconds = amount_of(budget, problem)
@@ -109,13 +110,15 @@ def asked_for(
         settling=SWEEPS_TO_SETTLE if settles and to_find.length != 0.0 else 0,
         keep=keep,
         thin=thin,
-        log_events=(on.logs_events or store is not None) if log_events is None else log_events,
+        log_events=(on.logs_events or store is not None)
+        if log_events is None
+        else yes_or_no("log_events", log_events),
         save_every=duration(save_every, "save_every"),
         progress=shows_progress if progress is None else progress,
         to_find=to_find,
         chosen=why_chosen(problem) if is_automatic else "",
     )
-    return first_guess(settings), None if store is None else Path(store)
+    return first_guess(settings), None if store is None else path_from("store", store)
 
 
 def amount_of(budget: float | str, problem: Problem) -> tuple[Quota | None, float]:
@@ -147,8 +150,10 @@ def check_kind(name: str, value: object, kind: Any) -> None:
 
 def wrong_kind(name: str, value: object) -> InputError:
     """The error that says what an argument must be."""
-    wanted = {"on": "Backend"}.get(name, name.capitalize())
+    wanted = {"on": "Backend", "exchange": "Rule", "within": "Rule"}.get(name, name.capitalize())
     remedy = ""
+    if wanted == "Rule":
+        remedy = f": use {name}=aptmc.RungParity(), say, or leave it out"
     if name == "problem" and callable(value):
         remedy = ": use aptmc.Tempered(log_likelihood, prior), or aptmc.Abc for a simulator"
     return InputError(f"{name} must be an aptmc {wanted}, got {value!r}{remedy}")

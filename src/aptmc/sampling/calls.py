@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from inspect import signature
-from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from aptmc.arguments import check_arguments, named_clearly
 from aptmc.backends import Backend, Processes
+from aptmc.checks import yes_or_no
 from aptmc.kernels import Kernel
 from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Pools
@@ -23,6 +23,7 @@ from aptmc.sampling.phases import prepare
 from aptmc.sampling.resuming import prepare_to_resume
 from aptmc.sampling.short_forms import backend_from
 from aptmc.schedule import Schedule
+from aptmc.store.folder import path_from
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -102,6 +103,8 @@ def sample(
     True
     """
     asked = locals()
+    if progress is not None:
+        yes_or_no("progress", progress)
     backend = asked["on"] = backend_from(on)
     with announced(backend, budget, progress=progress is None or progress) as call:
         with before_the_budget(problem, backend or Processes(), call.control):
@@ -213,8 +216,8 @@ def resume(
         with before_the_budget(problem, backend, call.control):
             pass
         prepared = prepare_to_resume(
-            Path(store), problem, budget, backend, kernel, schedule, force=force, progress=progress,
-            until=until_from(until),
+            path_from("store", store), problem, budget, backend, kernel, schedule, force=force,
+            progress=progress, until=until_from(until),
         )  # fmt: skip
         compile_own(prepared.settings, call.control)
         phases = call.watched(prepared)

@@ -26,6 +26,7 @@ from aptmc.store import Draws
 
 LEAST_EFFECTIVE = 50.0  # with fewer, their number cannot be told
 FIRST_LOOK, LATER_BY = 1e-3, 1.15  # of a budget; how much later each look comes than the last
+FEWEST_FOR_R_HAT = 100  # draws of a chain: with fewer, halves agree by chance
 SHORTEST = 0.25  # seconds before the first look
 IN_A_ROW = 2
 # Of the draws that are wanted, so many in one round end a warm-up, of which the budget is longer.
@@ -101,7 +102,8 @@ class Effective(Goal):
 class RHat(Goal):
     """Go on until the chains of the coldest rung, and their halves, agree.
 
-    It says nothing of how many draws there are: see `Effective`, which may stand beside it.
+    Chains of less than 100 draws agree by chance, and do not count as such. Otherwise it says
+    nothing of how many draws there are: see `Effective`, which may stand beside it.
 
     :param below: of every parameter; 1.01 is usual
 
@@ -125,7 +127,10 @@ class RHat(Goal):
         for label in run.settings.problem.labels:
             series, _ = _there(run.series(label), None)
             shortest = min((one.size for one in series), default=0)
-            if not r_hat([one[:shortest] for one in series]) < self.below:
+            if (
+                shortest < FEWEST_FOR_R_HAT
+                or not r_hat([one[:shortest] for one in series]) < self.below
+            ):
                 return False
         return True
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from aptmc.arguments import named_clearly
@@ -29,6 +28,7 @@ from aptmc.session.build import build_machine, build_record
 from aptmc.session.snapshot import restore_tables, statistics_in, with_own_places
 from aptmc.settings import Settings
 from aptmc.store import Checkpoint, DiskStore
+from aptmc.store.folder import path_from
 
 PathLike = str | os.PathLike[str]
 
@@ -60,7 +60,7 @@ def open(store: PathLike, problem: Problem | None = None, *, salvage: bool = Fal
     >>> aptmc.open(store)
     <aptmc.Run: 45 draws on rung 0; the budget was spent>
     """
-    disk, checkpoint = DiskStore.read(Path(store), salvage=salvage)
+    disk, checkpoint = DiskStore.read(path_from("store", store), salvage=salvage)
     run = stored_run(disk, checkpoint)
     if problem is not None:
         check_same(problem, disk, force=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple, final
 
 from aptmc.arguments import named_clearly
@@ -22,6 +21,7 @@ from aptmc.sampling.short_forms import backend_from
 from aptmc.schedule import Schedule
 from aptmc.session.event_replay import replay as replay_events
 from aptmc.store import Checkpoint, DiskStore
+from aptmc.store.folder import path_from
 
 
 @final
@@ -90,7 +90,7 @@ def replay(
             "on must be aptmc.Processes(...) or another backend with workers, or "
             f"aptmc.InProcess(), got {on!r}: times are those of the log"
         )
-    disk, checkpoint = DiskStore.read(Path(store))
+    disk, checkpoint = DiskStore.read(path_from("store", store))
     check_same(problem, disk, force=False)
     if isinstance(on, Lanes):
         return _lanes_again(disk, checkpoint, problem, on, kernel, schedule)

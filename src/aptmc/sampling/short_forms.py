@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
 
 from aptmc.backends import Backend, InProcess, Lanes, Processes
 from aptmc.errors import InputError
+from aptmc.exchange import Rule
 from aptmc.kernels import (
     DifferentialEvolution,
     EllipticalSlice,
@@ -55,17 +56,24 @@ def ladder_from(said: Any, problem: Problem) -> Ladder | AutoLadder:
         return AutoLadder()
     if is_number(said) and problem.ladder_kind == "powers":
         return Ladder.powers(int(said))
-    if isinstance(said, list | tuple | np.ndarray):
+    if _is_listed(said):
         make = Ladder.powers if problem.ladder_kind == "powers" else Ladder.tolerances
-        return make(said)
+        return make(list(said))
     if isinstance(said, Ladder | AutoLadder):
         return said
+    if callable(said):
+        raise InputError(f"ladder must be an aptmc Ladder, got {said!r}: call it")
     example = "[1, 0.5, 0.1]" if problem.ladder_kind == "powers" else "[0.5, 1, 2]"
     raise InputError(
         f'ladder must be an aptmc Ladder, "auto" or a list, got {said!r}: use '
         f"ladder=aptmc.Ladder.{problem.ladder_kind}({example}), which ladder={example} stands for, "
         "or leave it out to have one found"
     )
+
+
+def _is_listed(said: Any) -> bool:
+    """Whether it is an ordered list of something, of whatever kind: a range, a Series."""
+    return isinstance(said, Iterable) and not isinstance(said, str | bytes | Mapping | Set)
 
 
 def backend_from(said: Any) -> Backend | None:
@@ -112,7 +120,11 @@ def _named(
             return known[plain]()
     name = {"on": "Backend"}.get(argument, argument.capitalize())
     remedy = f"use {argument}={example}, say"
-    if isinstance(said, type) and issubclass(said, Backend | Kernel | Schedule | Pools):
+    if argument == "schedule" and isinstance(said, Rule):
+        remedy = f"give it to one, schedule=aptmc.Anytime(exchange={said!r})"
+    elif argument == "kernel" and callable(said) and not isinstance(said, type):
+        remedy = "to have a function of your own make the moves, kernel=aptmc.OwnMove(function)"
+    elif isinstance(said, type) and issubclass(said, Backend | Kernel | Schedule | Pools):
         remedy = f"call it, {argument}=aptmc.{said.__name__}(...)"
     elif isinstance(said, str):
         remedy += f", or one of the names {', '.join(known)}"

@@ -26,6 +26,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self, dataclass_transfo
 
 import numpy as np
 
+from aptmc.checks import counted
 from aptmc.compiled import Generator, compiled, pointer_to, source_of
 from aptmc.errors import InputError
 from aptmc.exchange import NeighbouringRungs, Reassignment, Rule
@@ -264,18 +265,20 @@ def _check_that_some_wait(layout: Layout) -> None:
     """Each pool must keep a chain waiting, and two must wait somewhere."""
     waiting = layout.waiting_at_deadlines()
     for pool in np.flatnonzero(waiting < 0):
-        chains = np.count_nonzero(layout.moves & (layout.pool == pool))
-        processors = np.count_nonzero(layout.served == pool)
+        chains = int(np.count_nonzero(layout.moves & (layout.pool == pool)))
+        processors = int(np.count_nonzero(layout.served == pool))
         raise InputError(
-            f"pool {pool} has {chains} moving chains for {processors} processors, so none of "
-            "them would ever wait and be free to exchange: a pool needs at least one chain "
-            "more than processors; use more rungs, chains_per_rung=2, or fewer processors"
+            f"pool {pool} has {counted(chains, 'moving chain')} for "
+            f"{counted(processors, 'processor')}, so none of them would ever wait and be free to "
+            "exchange: a pool needs at least one chain more than processors; use more rungs, "
+            "pools=aptmc.Shared(2), or fewer processors"
         )
     if waiting.sum() < 2:
         raise InputError(
-            f"with {layout.rung.size} chains on {layout.served.size} processors two chains "
+            f"with {counted(layout.rung.size, 'chain')} on "
+            f"{counted(layout.served.size, 'processor')} two chains "
             "never wait together, so nothing could ever be exchanged: use more rungs, "
-            "chains_per_rung=2, or fewer processors"
+            "pools=aptmc.Shared(2), or fewer processors"
         )
 
 

@@ -1,15 +1,36 @@
-"""The folder of a store: whether there is room for a new one, and whether one is as it was left."""
+"""The folder of a store: where it is, whether there is room for one, whether it is as it was."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from aptmc.errors import InputError, StoreDamaged
+from aptmc.in_words import shortened
 from aptmc.store.damage import note_damage, read_json
 from aptmc.store.table import Table
+
+
+def path_from(name: str, value: Any, example: str = "run.zarr") -> Path:
+    """A path on this machine, or a clear error. A folder ~ is one's own."""
+    if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
+        raise InputError(f"{name} must be a path, got {value!r}: use {name}={example!r}, say")
+    text = str(os.fspath(value))
+    if not text.strip() or "\0" in text:
+        raise InputError(f"{name} must be a path, got {value!r}: use {name}={example!r}, say")
+    if "://" in text:
+        raise InputError(
+            f"{name} must be on this machine, got {value!r}: copy it there when the run is over"
+        )
+    path = Path(text)
+    try:
+        path.exists()
+    except OSError as error:  # a name that is too long
+        raise InputError(f"{name} cannot be {shortened(text, 60)}: {error.strerror}") from None
+    return path.expanduser()
 
 
 def check_new(path: Path) -> None:

@@ -6,6 +6,7 @@ from aptmc.targets.interpreted import (
     from_python,
     from_python_once,
     interpreted,
+    is_compiled_for_user,
     needed_by,
     quietly,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "from_python",
     "from_python_once",
     "interpreted",
+    "is_compiled_for_user",
     "needed_by",
     "quietly",
     "target_of",

@@ -174,9 +174,9 @@ class _Translation:
                 self._make_ready(one)
 
 
-def compiled_for_user(function: Function) -> Function:
+def compiled_for_user(function: Function, **options: Any) -> Function:
     """A plain function of the user's for compiled callers; interpreted ones call it as it is."""
-    dispatcher: Any = njit(function)
+    dispatcher: Any = njit(**options)(function)
     dispatcher.stands_for_source = True
     return cast(Function, dispatcher)
 

@@ -6,7 +6,37 @@ the C code, so that the same functions can be computed with 64 bits or with 32.
 """
 
 from aptmc.translation.calls import PRIMITIVE
-from aptmc.translation.kinds import GENERATOR, REAL, REALS, WHOLE, Untranslatable
+from aptmc.translation.kinds import (
+    GENERATOR,
+    LONG_WORD,
+    REAL,
+    REALS,
+    SINGLE,
+    WHOLE,
+    WORD,
+    Kind,
+    Static,
+    Untranslatable,
+    array,
+    sized,
+    tuple_of,
+)
 from aptmc.translation.module import Module
 
-__all__ = ["GENERATOR", "PRIMITIVE", "REAL", "REALS", "WHOLE", "Module", "Untranslatable"]
+__all__ = [
+    "GENERATOR",
+    "LONG_WORD",
+    "PRIMITIVE",
+    "REAL",
+    "REALS",
+    "SINGLE",
+    "WHOLE",
+    "WORD",
+    "Kind",
+    "Module",
+    "Static",
+    "Untranslatable",
+    "array",
+    "sized",
+    "tuple_of",
+]

@@ -10,16 +10,20 @@ import numpy as np
 
 from aptmc.compiled import source_of
 from aptmc.translation import names
+from aptmc.translation.arrays import Arrays
 from aptmc.translation.kinds import (
     FLAG,
     GENERATOR,
     NOTHING,
     REAL,
+    SINGLE,
     WHOLE,
+    Kind,
     Static,
     Typed,
     common,
     converted,
+    reckoned,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +40,7 @@ class Calls:
 
     def __init__(self, function: Translation, expressions: Expressions) -> None:
         self.function, self.expressions = function, expressions
+        self.arrays = Arrays(function, expressions)
 
     def found(self, node: ast.Call) -> Typed | Static:
         """What a call gives."""
@@ -46,6 +51,8 @@ class Calls:
             if isinstance(owner, Typed):
                 if owner.kind == GENERATOR:
                     return self._drawn(node, owner, node.func.attr)
+                if owner.kind.is_array:
+                    return self.arrays.method(node, owner, node.func.attr)
                 raise self.function.refusal(node, f".{node.func.attr}() has no translation")
         callee = self.expressions.found(node.func)
         if not isinstance(callee, Static):
@@ -53,30 +60,43 @@ class Calls:
         what = callee.value
         if what in (len,):
             return self._length(node)
+        primitive = self.function.module.primitives.get(what)
+        if primitive is not None:
+            return self._primitive(node, *primitive)
         if isinstance(what, FunctionType) or hasattr(what, "py_func"):
             return self._other(node, source_of(what))
+        made = self.arrays.made(node, what)
+        if made is not None:
+            return made
         if node.keywords:
             raise self.function.refusal(node, "arguments by name have no translation here")
         found = [self.expressions.found(argument) for argument in node.args]
         known = [argument.value for argument in found if isinstance(argument, Static)]
-        if len(known) == len(found) and what not in names.NEW_ARRAYS:
+        if len(known) == len(found):
             return Static(what(*known))
         return self._known(node, what, [self.expressions.as_typed(node, one) for one in found])
+
+    def _primitive(self, node: ast.Call, name: str, result: Kind) -> Typed:
+        given = ", ".join(self.expressions.value(argument).code for argument in node.args)
+        if result.name.startswith("Tuple"):
+            self.function.module.use_tuple(result)
+        return self.function.kept(f"{name}({given})", result)
 
     def _known(self, node: ast.Call, what: Any, given: list[Typed]) -> Typed:
         if not all(value.kind.is_number for value in given):
             raise self.function.refusal(node, f"{_name(what)} takes single numbers here")
-        reals = ", ".join(converted(value, REAL) for value in given)
+        real = SINGLE if all(value.kind == SINGLE for value in given) else REAL
+        reals = ", ".join(converted(value, real) for value in given)
         if what in names.WHOLE_FUNCTIONS:
             return Typed(f"whole({names.WHOLE_FUNCTIONS[what]}({reals}))", WHOLE)
         if what in names.REAL_FUNCTIONS:
-            return Typed(f"{names.REAL_FUNCTIONS[what]}({reals})", REAL)
+            return Typed(f"{names.REAL_FUNCTIONS[what]}({reals})", real)
         if what in names.TEST_FUNCTIONS:
             return Typed(f"bool({names.TEST_FUNCTIONS[what]}({reals}))", FLAG)
         if what in names.CASTS and len(given) == 1:
-            return self._cast(names.CASTS[what], given[0])
+            return Typed(converted(given[0], names.CASTS[what]), names.CASTS[what])
         if what in names.ABSOLUTE and len(given) == 1:
-            kind = common(given[0].kind, WHOLE) or WHOLE
+            kind = reckoned(given[0].kind, given[0].kind)
             return Typed(f"absolute({converted(given[0], kind)})", kind)
         if what is round and len(given) == 1:
             return Typed(f"whole(rint({reals}))", WHOLE)
@@ -91,18 +111,13 @@ class Calls:
                 return Typed(code, kind)
         raise self.function.refusal(node, f"{_name(what)} has no translation")
 
-    def _cast(self, name: str, value: Typed) -> Typed:
-        kind = {"real": REAL, "whole": WHOLE, "bool": FLAG}[name]
-        return Typed(converted(value, kind), kind)
-
     def _length(self, node: ast.Call) -> Static:
         value = self.expressions.found(node.args[0])
         if isinstance(value, Static):
             return Static(len(value.value))
-        length = self.function.length_of(value)
-        if length is None:
+        if not value.kind.shape:
             raise self.function.refusal(node, "how long this array is nobody knows")
-        return Static(length)
+        return Static(value.kind.shape[0])
 
     def _drawn(self, node: ast.Call, generator: Typed, method: str) -> Typed:
         source = self.function.module.draws.get(method)
@@ -131,9 +146,10 @@ class Calls:
         apart: bool = False,
     ) -> Typed:
         """Another function of the user's or of the library: translated for these arguments."""
-        given = (first or []) + [self.expressions.value(argument) for argument in node.args]
+        given: list[Typed | Static] = [*(first or [])]
+        given += [self.expressions.found(argument) for argument in node.args]
         named = {
-            str(keyword.arg): self.expressions.value(keyword.value) for keyword in node.keywords
+            str(keyword.arg): self.expressions.found(keyword.value) for keyword in node.keywords
         }
         order = source.__code__.co_varnames[: source.__code__.co_argcount]
         defaults = dict(zip(order[::-1], (source.__defaults__ or ())[::-1], strict=False))
@@ -141,17 +157,37 @@ class Calls:
             if name in named:
                 given.append(named.pop(name))
             elif name in defaults:
-                given.append(self.expressions.as_typed(node, Static(defaults[name])))
+                given.append(Static(defaults[name]))
         if named or len(given) != len(order):
             raise self.function.refusal(node, f"{source.__name__} takes other arguments")
+        changed = self.function.module.assigned_in(source)
+        arguments = [
+            one
+            if isinstance(one, Static) and _is_settled(one.value) and name not in changed
+            else self.expressions.as_typed(node, one)
+            for name, one in zip(order, given, strict=True)
+        ]
         name, result = self.function.module.translated(
-            source, tuple(value.kind for value in given), apart=apart
+            source,
+            tuple(one if isinstance(one, Static) else one.kind for one in arguments),
+            apart=apart,
         )
-        call = f"{name}({', '.join(value.code for value in given)})"
+        codes = [one.code for one in arguments if isinstance(one, Typed)]
+        if result.is_array:
+            assert result.shape is not None
+            room = self.function.new_array(result.of[0], result.shape)
+            self.function.write(f"{name}({', '.join([*codes, room.code])});")
+            return room
+        call = f"{name}({', '.join(codes)})"
         if result == NOTHING:
             self.function.write(f"{call};")
             return Typed("", NOTHING)
         return self.function.kept(call, result)
+
+
+def _is_settled(value: Any) -> bool:
+    """Whether a function is translated for this very value: how long arrays are, say."""
+    return isinstance(value, int | np.integer | FunctionType) or hasattr(value, "py_func")
 
 
 def _name(what: Any) -> str:

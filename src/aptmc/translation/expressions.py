@@ -7,6 +7,7 @@ a statement of its own before the expression that it is part of.
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,12 +19,14 @@ from aptmc.translation.calls import Calls
 from aptmc.translation.kinds import (
     FLAG,
     REAL,
-    WHOLE,
+    SINGLE,
     Static,
     Typed,
+    array,
     common,
     converted,
     literal,
+    reckoned,
     tuple_of,
 )
 
@@ -84,6 +87,8 @@ class Expressions:
             return literal(found.value)  # type: ignore[arg-type]
         if isinstance(found.value, np.ndarray):
             return self.function.module.constant(found.value)
+        if isinstance(found.value, list):
+            raise self.function.refusal(node, "List has no translation")
         if isinstance(found.value, tuple):
             parts = tuple(self.as_typed(node, Static(part)) for part in found.value)
             return self._written_out(node, parts)
@@ -102,6 +107,8 @@ class Expressions:
         return Static(node.value)
 
     def _name(self, node: ast.Name) -> Typed | Static:
+        if node.id in self.function.known:
+            return self.function.known[node.id]
         if node.id in self.function.variables:
             kind = self.function.variables[node.id]
             if kind is None:
@@ -118,52 +125,83 @@ class Expressions:
                 return Static(getattr(owner.value, node.attr))
             except AttributeError:
                 raise self.function.refusal(node, f"there is no {node.attr}") from None
-        length = self.function.length_of(owner)
-        if length is not None and node.attr in ("size", "shape"):
-            return Static(length if node.attr == "size" else (length,))
+        shape = owner.kind.shape
+        if owner.kind.is_array and shape is not None and node.attr in ("size", "shape", "ndim"):
+            known = {"size": math.prod(shape), "shape": shape, "ndim": len(shape)}
+            return Static(known[node.attr])
+        if owner.kind.is_array and node.attr in ("size", "shape"):
+            raise self.function.refusal(node, "how long this array is nobody knows")
         raise self.function.refusal(node, f".{node.attr} has no translation")
 
     def _subscript(self, node: ast.Subscript) -> Typed | Static:
         owner = self.found(node.value)
         places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if any(isinstance(place, ast.Slice) for place in places):
-            raise self.function.refusal(
-                node, "a part of an array has no translation: use its places"
-            )
+            return self._part(node, owner, places)
         found = [self.found(place) for place in places]
         if isinstance(owner, Static):
             key = known_values(found)
             if key is not None:
                 return Static(owner.value[key[0] if len(key) == 1 else key])
-            return self._constant_at(node, owner.value, found)
-        if not owner.kind.is_array or len(found) != 1:
-            raise self.function.refusal(node, "only arrays with one dimension have places")
-        return Typed(f"{owner.code}[{self.place(node, owner, found[0])}]", owner.kind.of[0])
+            if not isinstance(owner.value, np.ndarray | tuple | list):
+                raise self.function.refusal(node, "this has no places")
+            owner = self.function.module.constant(np.asarray(owner.value))
+        if not owner.kind.is_array:
+            raise self.function.refusal(node, "only arrays have places")
+        return self._at(node, owner, found)
 
-    def place(self, node: ast.AST, owner: Typed, found: Typed | Static) -> str:
-        """A place in an array that may be counted from its end."""
-        if isinstance(found, Static) and isinstance(found.value, int) and found.value < 0:
-            length = self.function.length_of(owner)
-            if length is None:
-                raise self.function.refusal(node, "how long this array is nobody knows")
-            return str(length + found.value)
-        place = self.as_typed(node, found)
-        if place.kind != WHOLE:
-            raise self.function.refusal(node, "a place must be a whole number: use int(...)")
-        return str(found.value) if isinstance(found, Static) else place.code
-
-    def _constant_at(self, node: ast.AST, table: Any, found: list[Typed | Static]) -> Typed:
-        array = np.asarray(table)
-        if array.ndim != len(found) or array.dtype.kind not in "fiub":
-            raise self.function.refusal(node, "only single numbers of an array can be used")
-        name = self.function.module.constant(array)
+    def _at(self, node: ast.AST, owner: Typed, found: list[Typed | Static]) -> Typed:
+        """A place of an array, or a row of one with several dimensions."""
+        shape = owner.kind.shape or (0,)
+        if len(found) > len(shape):
+            raise self.function.refusal(node, f"this array has {len(shape)} dimensions only")
         code = ""
-        for length, place in zip(array.shape, found, strict=True):
-            index = self.as_typed(node, place)
-            if index.kind != WHOLE:
-                raise self.function.refusal(node, "a place must be a whole number: use int(...)")
-            code = index.code if not code else f"({code}) * {length} + ({index.code})"
-        return Typed(f"{name.code}[{code}]", name.kind.of[0])
+        for axis, one in enumerate(found):
+            place = self.place(node, owner, one, axis)
+            code = place if not code else f"({code}) * {shape[axis]} + ({place})"
+        of, rest = owner.kind.of[0], shape[len(found) :]
+        if not rest:
+            return Typed(f"{owner.code}[{code}]", of)
+        return Typed(f"({owner.code} + ({code}) * {math.prod(rest)})", array(of, rest))
+
+    def _part(self, node: ast.Subscript, owner: Typed | Static, places: list[ast.expr]) -> Typed:
+        """A part of an array: the same numbers, from a place on."""
+        if isinstance(owner, Static):
+            owner = self.as_typed(node, owner)
+        shape = owner.kind.shape
+        if len(places) != 1 or not owner.kind.is_array or (shape and len(shape) != 1):
+            raise self.function.refusal(node, "only arrays with one dimension have parts")
+        part = places[0]
+        assert isinstance(part, ast.Slice)
+        if part.step is not None:
+            raise self.function.refusal(node, "a part with gaps has no translation")
+        length = None if shape is None else shape[0]
+        first = Static(0) if part.lower is None else self.found(part.lower)
+        last = Static(length) if part.upper is None else self.found(part.upper)
+        for end in (first, last):
+            known = end.value if isinstance(end, Static) else 0
+            if known is not None and (not isinstance(known, int | np.integer) or known < 0):
+                raise self.function.refusal(node, "the ends of a part are counted from 0 here")
+        code = self.place(node, owner, first, 0)
+        size = None
+        if isinstance(first, Static) and isinstance(last, Static) and last.value is not None:
+            size = (max(last.value - first.value, 0),)
+            if length is not None and last.value > length:
+                size = (max(length - first.value, 0),)
+        return Typed(f"({owner.code} + {code})", array(owner.kind.of[0], size))
+
+    def place(self, node: ast.AST, owner: Typed, found: Typed | Static, axis: int) -> str:
+        """A place in an array that may be counted from its end."""
+        if isinstance(found, Static) and isinstance(found.value, int | np.integer):
+            if found.value >= 0:
+                return str(int(found.value))
+            if owner.kind.shape is None:
+                raise self.function.refusal(node, "how long this array is nobody knows")
+            return str(owner.kind.shape[axis] + int(found.value))
+        place = self.as_typed(node, found)
+        if not place.kind.is_whole:
+            raise self.function.refusal(node, "a place must be a whole number: use int(...)")
+        return place.code
 
     def _binop(self, node: ast.BinOp) -> Typed | Static:
         left, right = self.found(node.left), self.found(node.right)
@@ -181,17 +219,25 @@ class Expressions:
         first, second = self.as_typed(node, left), self.as_typed(node, right)
         if not (first.kind.is_number and second.kind.is_number):
             raise self.function.refusal(node, "one can reckon with single numbers only")
-        kind = common(common(first.kind, second.kind), WHOLE) or WHOLE
-        if isinstance(sign, ast.Div):
+        kind = reckoned(first.kind, second.kind)
+        if isinstance(sign, ast.Div) and kind != SINGLE:
             kind = REAL
         if isinstance(sign, BITS):
             if first.kind == second.kind == FLAG and not isinstance(sign, ast.LShift | ast.RShift):
                 return Typed(f"({first.code} {name} {second.code})", FLAG)
-            if kind != WHOLE:
+            if not kind.is_whole:
                 raise self.function.refusal(node, f"{name} needs whole numbers")
         is_small = isinstance(right, Static) and right.value in range(65)
-        if isinstance(sign, ast.Pow) and isinstance(right, Static) and kind == REAL and is_small:
-            return Typed(f"power({converted(first, REAL)}, {int(right.value)})", REAL)
+        if (
+            isinstance(sign, ast.Pow)
+            and isinstance(right, Static)
+            and is_small
+            and not kind.is_whole
+        ):
+            kind = SINGLE if first.kind == SINGLE else REAL
+            return Typed(f"power({converted(first, kind)}, {int(right.value)})", kind)
+        if isinstance(sign, ast.Mod | ast.FloorDiv | ast.Pow) and kind == SINGLE:
+            kind = REAL
         numbers = f"{converted(first, kind)}", f"{converted(second, kind)}"
         if name.isidentifier():
             return Typed(f"{name}({numbers[0]}, {numbers[1]})", kind)
@@ -205,8 +251,12 @@ class Expressions:
             return Typed(f"(!{operand.code})", FLAG)
         if isinstance(operand, Static):
             return Static(-operand.value if isinstance(node.op, ast.USub) else +operand.value)
-        if isinstance(node.op, ast.USub) and operand.kind in (WHOLE, REAL):
-            return Typed(f"(-{operand.code})", operand.kind)
+        if isinstance(node.op, ast.Invert) and operand.kind.is_whole and operand.kind != FLAG:
+            kind = reckoned(operand.kind, operand.kind)
+            return Typed(f"(~{converted(operand, kind)})", kind)
+        if isinstance(node.op, ast.USub) and operand.kind.is_number:
+            kind = reckoned(operand.kind, operand.kind)
+            return Typed(f"(-{converted(operand, kind)})", kind)
         raise self.function.refusal(node, f"{type(node.op).__name__} has no translation")
 
     def _compare(self, node: ast.Compare) -> Typed | Static:
@@ -278,6 +328,12 @@ class Expressions:
         kind = tuple_of(tuple(part.kind for part in parts))
         self.function.module.use_tuple(kind)
         return Typed(f"{kind.name}{{{', '.join(part.code for part in parts)}}}", kind, parts)
+
+    def _list(self, node: ast.List) -> Typed | Static:
+        known = known_values([self.found(part) for part in node.elts])
+        if known is None:
+            raise self.function.refusal(node, "a list has a translation in np.array([...]) only")
+        return Static(list(known))
 
     def _call(self, node: ast.Call) -> Typed | Static:
         return self.calls.found(node)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import math
 import textwrap
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, final
 
+from aptmc.compiled import text_of
 from aptmc.translation.expressions import Expressions
 from aptmc.translation.kinds import (
     NOTHING,
     Kind,
+    Static,
     Typed,
     Untranslatable,
+    array,
     common,
     converted,
 )
@@ -25,20 +29,25 @@ if TYPE_CHECKING:
     from aptmc.translation.module import Module
 
 MOST_PASSES = 20
+RESULT = "result"  # where an array that is returned is written to
 
 
 @final
 class Translation:
     """The function on its way: which kinds its variables have, and what has been written of it."""
 
-    def __init__(self, module: Module, source: FunctionType, kinds: tuple[Kind, ...]) -> None:
+    def __init__(
+        self, module: Module, source: FunctionType, given: tuple[Kind | Static, ...]
+    ) -> None:
         self.module, self.source = module, source
         self.tree, self.first_line = _tree_of(source)
         self.arguments = [argument.arg for argument in self.tree.args.args]
-        self.given = dict(zip(self.arguments, kinds, strict=True))
+        arguments = dict(zip(self.arguments, given, strict=True))
+        self.given = {name: one for name, one in arguments.items() if isinstance(one, Kind)}
+        self.known = {name: one for name, one in arguments.items() if isinstance(one, Static)}
         self.variables: dict[str, Kind | None] = {}
         self.result: Kind | None = None
-        self.lengths: dict[str, int] = {}  # of local arrays, by name in C
+        self._around: Any = None  # what names mean that are no variables
         self.lines: list[str] = []
         self.extra: list[str] = []
         self.changed = False
@@ -53,22 +62,26 @@ class Translation:
         """
         self.variables = dict.fromkeys(_assigned(self.tree)) | dict(self.given)
         for _ in range(MOST_PASSES):
-            self.changed, self.lines, self.extra, self.lengths = False, [], [], {}
+            self.changed, self.lines, self.extra = False, [], []
             self.statements.all(self.tree.body)
             if not self.changed:
                 break
         result = self.result or NOTHING
-        head = ", ".join(f"{kind.name} {self.local(name)}" for name, kind in self.given.items())
+        arguments = [f"{kind.name} {self.local(name)}" for name, kind in self.given.items()]
+        gives, last = result.name, [f"return {result.name}{{}};"]
+        if result.is_array:
+            arguments.append(f"{result.name} {RESULT}")
+        if result.is_array or result == NOTHING:
+            gives, last = "void", []
         declared = [
             f"{kind.name} {self.local(variable)}{{}};"
             for variable, kind in self.variables.items()
-            if variable not in self.given and kind is not None and not kind.is_array
+            if variable not in self.given and kind is not None
         ]
-        arrays = [f"real {name}[{length}];" for name, length in self.lengths.items()]
         # After an end that is never reached C wants a value all the same.
-        last = [] if result == NOTHING else [f"return {result.name}{{}};"]
-        body = "\n".join([*declared, *arrays, *self.extra, *self.lines, *last])
-        return f"{result.name} {name}({head}) {{\n{textwrap.indent(body, '  ')}\n}}", result
+        body = "\n".join([*declared, *self.extra, *self.lines, *last])
+        head = f"{gives} {name}({', '.join(arguments)})"
+        return f"{head} {{\n{textwrap.indent(body, '  ')}\n}}", result
 
     # --- what expressions and statements ask for -----------------------------------------------
 
@@ -78,8 +91,9 @@ class Translation:
 
     def outer(self, node: ast.Name) -> Any:
         """What a name means that is no variable of the function."""
-        inside = inspect.getclosurevars(self.source)
-        for names in (inside.nonlocals, self.source.__globals__, vars(builtins)):
+        if self._around is None:
+            self._around = inspect.getclosurevars(self.source).nonlocals
+        for names in (self._around, self.source.__globals__, vars(builtins)):
             if node.id in names:
                 return names[node.id]
         raise self.refusal(node, f"{node.id!r} is not defined")
@@ -119,9 +133,20 @@ class Translation:
         self.write(f"{name} = {call};")
         return Typed(name, kind)
 
-    def length_of(self, array: Typed) -> int | None:
-        """How long an array is, if that is known."""
-        return self.lengths.get(array.code, self.module.length_of(array.code))
+    def new_array(self, of: Kind, shape: tuple[int, ...]) -> Typed:
+        """Room for a small array of the function's own."""
+        name = f"array{len(self.extra)}"
+        self.extra.append(f"{of.name} {name}[{max(math.prod(shape), 1)}];")
+        return Typed(name, array(of, shape))
+
+    def fill(self, target: Typed, value: str) -> None:
+        """Write the same number to all places of an array."""
+        self.write(f"for (int i = 0; i < {target.kind.size}; i++) ({target.code})[i] = {value};")
+
+    def copy(self, target: Typed, source: Typed) -> None:
+        """Write all numbers of one array to another."""
+        value = converted(Typed(f"({source.code})[i]", source.kind.of[0]), target.kind.of[0])
+        self.fill(target, value)
 
     def assign(self, node: ast.AST, name: str, value: Typed) -> None:
         """Give a variable a value, and perhaps another kind from now on."""
@@ -143,11 +168,14 @@ class Translation:
             self.write("return;")
             return
         kind = common(self.result, value.kind)
-        if kind is None or kind.is_array:
+        if kind is None or (kind.is_array and kind.shape is None):
             raise self.refusal(node, "what is returned is not always of the same kind")
         if kind != self.result:
             self.result, self.changed = kind, True
-        if value.parts:
+        if kind.is_array:
+            self.copy(Typed(RESULT, kind), value)
+            self.write("return;")
+        elif value.parts:
             parts = zip(value.parts, kind.of, strict=True)
             self.module.use_tuple(kind)
             given = ", ".join(converted(part, of) for part, of in parts)
@@ -159,7 +187,7 @@ class Translation:
         """The error that names the line that stands in the way."""
         line = self.first_line + getattr(node, "lineno", 1) - 1
         file = self.source.__code__.co_filename
-        shown = inspect.getsource(self.source).splitlines()
+        shown = text_of(self.source)[0]
         place = getattr(node, "lineno", 1) - 1
         code = shown[place].strip() if place < len(shown) else ""
         return Untranslatable(
@@ -170,7 +198,7 @@ class Translation:
 
 def _tree_of(source: FunctionType) -> tuple[ast.FunctionDef, int]:
     try:
-        lines, first_line = inspect.getsourcelines(source)
+        lines, first_line = text_of(source)
         tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     except (OSError, TypeError, SyntaxError):
         raise Untranslatable(_no_source(source)) from None
@@ -184,6 +212,11 @@ def _no_source(source: FunctionType) -> str:
         f"the source of {source.__name__} cannot be found: define it by `def` in a file or in a "
         "cell of a notebook"
     )
+
+
+def assigned_in(source: FunctionType) -> set[str]:
+    """The variables of a function that it assigns to."""
+    return set(_assigned(_tree_of(source)[0]))
 
 
 def _assigned(tree: ast.FunctionDef) -> list[str]:

@@ -9,9 +9,19 @@ from typing import Any, final
 import numpy as np
 
 from aptmc.compiled import source_of
-from aptmc.translation.function import Translation
-from aptmc.translation.kinds import REALS, Kind, Typed, Untranslatable, array_of, literal
+from aptmc.translation.function import Translation, assigned_in
+from aptmc.translation.kinds import (
+    Kind,
+    Static,
+    Typed,
+    Untranslatable,
+    array_of,
+    converted,
+    literal,
+)
 
+GIVEN_TUPLES = {"Tuple_uu"}  # that stand in C already
+Given = Kind | Static  # an argument: of a kind, or known
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -22,25 +32,32 @@ class Module:
     :param draws: the generator's methods by name: a function of the library that is translated, or
         `PRIMITIVE` for what is written in C by hand
     :param largest: the largest number that the machine knows; constants beyond are cut off there
+    :param primitives: functions written in C by hand: their names there, and what they give
     :param apart: names of those that are long and rare, and better not copied into their callers
     """
 
     def __init__(
-        self, draws: Mapping[str, Any], apart: Collection[str] = (), *, largest: float = LARGEST
-    ) -> None:
+        self, draws: Mapping[str, Any], apart: Collection[str] = (), *, largest: float = LARGEST,
+        primitives: Mapping[Any, tuple[str, Kind]] | None = None,
+    ) -> None:  # fmt: skip
+        self.primitives = dict(primitives or {})
         self.draws, self.apart, self.largest = draws, apart, largest
-        self._functions: dict[tuple[Any, tuple[Kind, ...]], tuple[str, Kind]] = {}
+        self._functions: dict[tuple[Any, tuple[Given, ...]], tuple[str, Kind]] = {}
+        self._assigned: dict[FunctionType, set[str]] = {}
         self._under_way: list[Any] = []
         self._code: list[str] = []
-        self._constants: dict[tuple[str, bytes], tuple[str, int]] = {}
+        self._constants: dict[tuple[str, bytes], str] = {}
         self._declared: list[str] = []
         self._tuples: dict[str, Kind] = {}
         self._kept: list[Any] = []  # so that no two functions ever share an identity
 
     def translated(
-        self, function: Any, kinds: tuple[Kind, ...], *, apart: bool = False
+        self, function: Any, kinds: tuple[Given, ...], *, apart: bool = False
     ) -> tuple[str, Kind]:
-        """The name in C of a function for arguments of these kinds, and the kind of its result."""
+        """The name in C of a function for arguments of these kinds, and the kind of its result.
+
+        An argument that is known now is no argument in C; an array that is returned is one more.
+        """
         source: FunctionType = source_of(function)
         key = (source, kinds)
         if key in self._functions:
@@ -58,28 +75,30 @@ class Module:
         self._functions[key] = name, result
         return name, result
 
+    def assigned_in(self, source: FunctionType) -> set[str]:
+        """The variables of a function that it assigns to."""
+        if source not in self._assigned:
+            self._assigned[source] = assigned_in(source)
+        return self._assigned[source]
+
     def constant(self, values: np.ndarray) -> Typed:
         """An array that never changes."""
         array = np.ascontiguousarray(values)
-        if not np.isfinite(array).all():
+        if array.dtype.kind not in "fiub" or not np.isfinite(array).all():
             raise Untranslatable(f"an array of constants must have finite numbers, got {array!r}")
         if array.dtype.kind == "f":
-            array = np.clip(array, -self.largest, self.largest)
+            largest = min(self.largest, float(np.finfo(array.dtype).max))
+            array = np.clip(array, -largest, largest)
         kind = array_of(array)
-        key = (kind.name, array.astype(np.float64 if kind == REALS else np.int64).tobytes())
+        key = (kind.name, array.tobytes())
         if key not in self._constants:
-            name = f"constant{len(self._constants)}"
-            self._constants[key] = name, array.size
-            numbers = ", ".join(literal(value).code for value in array.ravel().tolist())
+            name = self._constants[key] = f"constant{len(self._constants)}"
+            of = kind.of[0]
+            numbers = ", ".join(converted(literal(value), of) for value in array.ravel().tolist())
             self._declared.append(
-                f"CONSTANT {kind.of[0].name} {name}[{array.size}] = {{{numbers}}};"
+                f"CONSTANT {of.name} {name}[{max(array.size, 1)}] = {{{numbers}}};"
             )
-        name, _ = self._constants[key]
-        return Typed(name, kind)
-
-    def length_of(self, name: str) -> int | None:
-        """How long a constant array is."""
-        return next((length for one, length in self._constants.values() if one == name), None)
+        return Typed(self._constants[key], kind)
 
     def use_tuple(self, kind: Kind) -> None:
         """Declare what functions return that return several numbers."""
@@ -92,5 +111,6 @@ class Module:
             + " ".join(f"{part.name} part{place};" for place, part in enumerate(kind.of))
             + " };"
             for kind in self._tuples.values()
+            if kind.name not in GIVEN_TUPLES
         ]
         return "\n".join([*tuples, *self._declared, *self._code]) + "\n"

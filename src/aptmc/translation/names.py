@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from aptmc.translation.kinds import FLAG, INT, LONG_WORD, REAL, SINGLE, WHOLE, WORD, Kind
+
 # Functions of real numbers with real values; in C they have the same names.
 SAME_NAME = (
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh",
     "erf", "erfc", "exp", "expm1", "fabs", "floor", "fmod", "hypot", "lgamma", "log", "log10",
-    "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh",
+    "log1p", "log2", "nextafter", "rint", "sin", "sinh", "sqrt", "tan", "tanh",
 )  # fmt: skip
 OTHER_NAME = {
     "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
@@ -22,9 +24,9 @@ OTHER_NAME = {
 TESTS = ("isnan", "isinf", "isfinite")
 # These give whole numbers in `math` and real ones in numpy.
 ROUNDING = {"floor": "floor", "ceil": "ceil", "trunc": "trunc"}
-CASTS: dict[Any, str] = {
-    float: "real", np.float64: "real", np.float32: "real", int: "whole", np.int64: "whole",
-    np.int32: "whole", bool: "bool", np.bool_: "bool",
+CASTS: dict[Any, Kind] = {
+    float: REAL, np.float64: REAL, np.float32: SINGLE, int: WHOLE, np.int64: WHOLE, np.int32: INT,
+    np.uint32: WORD, np.uint64: LONG_WORD, bool: FLAG, np.bool_: FLAG,
 }  # fmt: skip
 
 
@@ -41,3 +43,4 @@ MINIMUM: tuple[Any, ...] = (min, np.minimum)
 MAXIMUM: tuple[Any, ...] = (max, np.maximum)
 ABSOLUTE: tuple[Any, ...] = (abs, np.abs)
 NEW_ARRAYS: tuple[Any, ...] = (np.zeros, np.empty, np.ones)
+SAME_ARRAYS: tuple[Any, ...] = (np.asarray, np.ascontiguousarray)

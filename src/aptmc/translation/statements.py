@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, final
 
-from aptmc.translation import names
-from aptmc.translation.kinds import FLAG, NOTHING, REALS, WHOLE, Static, Typed, converted
+from aptmc.translation.kinds import FLAG, NOTHING, WHOLE, Static, Typed, converted
 
 if TYPE_CHECKING:
     from aptmc.translation.function import Translation
@@ -40,7 +39,9 @@ class Statements:
             self.function.write(f"(void)({found.code});")
 
     def _assign(self, node: ast.Assign) -> None:
-        if len(node.targets) == 1 and self._makes_array(node):
+        (target, value) = (node.targets[0], node.value)
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            self._one_by_one(node, target, value)
             return
         found = self.function.expressions.found(node.value)
         for target in node.targets:
@@ -66,8 +67,13 @@ class Statements:
             function.assign(node, target.id, value)
         elif isinstance(target, ast.Subscript):
             place = function.expressions.found(_read(target))
-            if isinstance(place, Static) or not value.kind.is_number:
+            if isinstance(place, Static):
                 raise function.refusal(node, "this is a constant, and stays as it is")
+            if place.kind.is_array:
+                self._to_part(node, place, value)
+                return
+            if not value.kind.is_number:
+                raise function.refusal(node, "only a number can stand in one place")
             function.write(f"{place.code} = {converted(value, place.kind)};")
         else:
             raise function.refusal(node, "nothing can be assigned to this")
@@ -87,41 +93,30 @@ class Statements:
         for one, part in zip(target.elts, parts, strict=True):
             self._to(node, one, part)
 
-    def _makes_array(self, node: ast.Assign) -> bool:
-        """A small array of the function's own: its length must be a constant."""
-        function, call, target = self.function, node.value, node.targets[0]
-        if not (isinstance(call, ast.Call) and isinstance(target, ast.Name)):
-            return False
-        if not isinstance(call.func, ast.Attribute | ast.Name):
-            return False
-        if isinstance(call.func, ast.Attribute) and not isinstance(call.func.value, ast.Name):
-            return False
-        if isinstance(call.func, ast.Attribute):
-            owner = function.expressions.found(call.func.value)
-            if not isinstance(owner, Static):
-                return False
-        callee = function.expressions.found(call.func)
-        if not isinstance(callee, Static) or not any(
-            callee.value is one for one in names.NEW_ARRAYS
-        ):
-            return False
-        length = function.expressions.found(call.args[0])
-        if (
-            len(call.args) != 1
-            or not isinstance(length, Static)
-            or not isinstance(length.value, int)
-        ):
-            raise function.refusal(node, "an array needs a length that never changes")
-        before = function.variables[target.id]
-        if before is None:
-            function.variables[target.id], function.changed = REALS, True
-        name = function.local(target.id)
-        if function.lengths.setdefault(name, length.value) != length.value:
-            raise function.refusal(node, "an array needs a length that never changes")
-        fill = {"zeros": "0", "ones": "1"}.get(callee.value.__name__)
-        if fill is not None:
-            function.write(f"for (int i = 0; i < {length.value}; i++) {name}[i] = {fill};")
-        return True
+    def _one_by_one(self, node: ast.stmt, target: ast.Tuple, value: ast.Tuple) -> None:
+        """Several targets at once: all values are computed before any is assigned."""
+        function = self.function
+        if len(target.elts) != len(value.elts):
+            raise function.refusal(node, "the two sides have different lengths")
+        found = [function.expressions.found(part) for part in value.elts]
+        kept = [
+            one if isinstance(one, Static) else function.kept(one.code, one.kind) for one in found
+        ]
+        for place, one in zip(target.elts, kept, strict=True):
+            self._to(node, place, one)
+
+    def _to_part(self, node: ast.stmt, target: Typed, value: Typed) -> None:
+        """A number, or an array, to a part of an array."""
+        function = self.function
+        if target.kind.shape is None:
+            raise function.refusal(node, "how long this part is nobody knows")
+        if value.kind.is_number:
+            number = function.kept(converted(value, target.kind.of[0]), target.kind.of[0])
+            function.fill(target, number.code)
+        elif value.kind.is_array and value.kind.size == target.kind.size:
+            function.copy(target, value)
+        else:
+            raise function.refusal(node, "the two sides have different lengths")
 
     def _if(self, node: ast.If) -> None:
         test = self.function.expressions.found(node.test)
@@ -158,7 +153,7 @@ class Statements:
         assert isinstance(call, ast.Call)
         limits = [function.expressions.found(argument) for argument in call.args]
         numbers = [function.expressions.as_typed(node, limit) for limit in limits]
-        if any(number.kind != WHOLE for number in numbers):
+        if not all(number.kind.is_whole for number in numbers):
             raise function.refusal(node, "range needs whole numbers: use int(...)")
         first = numbers[0].code if len(numbers) > 1 else "0"
         last = numbers[1] if len(numbers) > 1 else numbers[0]
@@ -182,8 +177,11 @@ class Statements:
         self.function.write("continue;")
 
     def _return(self, node: ast.Return) -> None:
-        value = None if node.value is None else self.function.expressions.value(node.value)
-        self.function.give_back(node, value)
+        is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+        if node.value is None or is_none:
+            self.function.give_back(node, None)
+        else:
+            self.function.give_back(node, self.function.expressions.value(node.value))
 
 
 def _read(target: ast.expr) -> ast.expr:

@@ -36,8 +36,9 @@ REMEMBERED = (
     "remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched",
     "rounds_after_descent", "round_trips", "counted_in", "has_annealed", "knows_shapes",
 )  # fmt: skip
-# Of the time that there is, and of a warm-up whose length is given, the most for a descent.
-DESCENT, DESCENT_OF_WARMUP = 0.4, 0.7
+# Of the time that there is, and of a warm-up whose length is given, the most for a descent; and of
+# the time, where bias is worse than noise.
+DESCENT, DESCENT_OF_WARMUP, LONGEST_DESCENT = 0.4, 0.7, 0.6
 # Fewer where moves are long: in a shorter round hardly a chain would move, and each has an end.
 ROUNDS_AFTER_DESCENT, SWEEPS_OF_FIRST = 4, 4.0
 ROUNDS_AT_LEAST = 0.1  # of what is left
@@ -191,6 +192,9 @@ class Tuner:
         """Whether a population is to go from the prior to the posterior before the rounds."""
         if self.problem.needs_search or self.remembered or self.has_annealed:
             return False
+        # Lanes learn from many chains at once, and a population would have one processor only.
+        if self.settings.on.computes_errands_alone:
+            return False
         kernel = self.found.kernel
         if self.to_find.kernel is None or not kernel.anneals:
             return False
@@ -232,10 +236,11 @@ class Tuner:
             return DownTo(self.settings.ladder.levels, most, processors)
         length = self.to_find.length
         most_time = DESCENT * left if length is None else DESCENT_OF_WARMUP * length
+        longest = LONGEST_DESCENT * left if length is None else most_time
         top = math.inf if wish.hottest is None else wish.hottest
         return Affordable(
-            left, most_time, most, processors, self.problem.dimension, wish.effective_draws,
-            wish.coldest, top,
+            left, most_time, longest, most, processors, self.problem.dimension,
+            wish.effective_draws, wish.coldest, top,
         )  # fmt: skip
 
     def planned(self, left: float) -> tuple[float, float]:
@@ -275,13 +280,8 @@ class Tuner:
         """Go on after the rounds of another tuner."""
         # Before rounds could be cut off, each had an epoch of its own.
         before = {"number": memory["epoch"], "in_round": 0.0, "searched": 0.0, "counted_in": ""}
-        before |= {"rounds_after_descent": ROUNDS_AFTER_DESCENT}
-        before |= {
-            "round_trips": 0,
-            "has_annealed": False,
-            "knows_shapes": False,
-            "knows_all": False,
-        }
+        before |= {"rounds_after_descent": ROUNDS_AFTER_DESCENT, "round_trips": 0}
+        before |= {"has_annealed": False, "knows_shapes": False}
         memory = before | dict(memory)
         for name in REMEMBERED:
             setattr(self, name, memory[name])

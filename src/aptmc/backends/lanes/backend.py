@@ -22,17 +22,29 @@ from aptmc.checks import whole_number
 from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.exchange import NeighbouringRungs, RandomParity, Reassignment
 from aptmc.pools import Groups
+from aptmc.problem import Abc, Problem
+from aptmc.problem.in_steps import in_steps
 from aptmc.schedule.base import Numbers
 from aptmc.session.control import Control
 from aptmc.session.descent import Errand
 from aptmc.session.session import Session, Usage
 from aptmc.session.start_up import Part, StoppedEarly
 
-TICKS_BETWEEN_DEADLINES = 1000.0
+# Between deadlines: steps of a simulator, evaluations of a density, whole simulations.
+TICKS, TICKS_OF_DENSITY, TICKS_OF_WHOLE = 1000.0, 101.0, 11.0
 # The last two are one here: a coin says which neighbours are paired.
 RULES = (Reassignment, NeighbouringRungs, RandomParity)
 LANES_IN_WARMUP = 2048
 LANES_HERE, LANES_ON_DEVICE = 256, 65_536
+
+
+def ticks_between_deadlines(problem: Problem) -> float:
+    """So many as suit what a tick is."""
+    if not isinstance(problem, Abc):
+        return TICKS_OF_DENSITY
+    if not problem.is_compiled:  # which is refused later on
+        return TICKS
+    return TICKS if in_steps(problem).whole_because is None else TICKS_OF_WHOLE
 
 
 @class_named_clearly
@@ -41,7 +53,8 @@ class Lanes(Backend):
     """Many processors that march in step: the lanes of a GPU, or of this machine's processors.
 
     A lane is a processor with two chains on one rung. Time is counted in ticks, each a step of a
-    simulation (`Abc.stepwise`) or an evaluation of a density. At a deadline one chain of each lane
+    simulation (`Abc.stepwise`, or a function of JAX with one loop), an evaluation of a density or a
+    leap along its gradient. At a deadline one chain of each lane
     is in flight and is left alone, in mid-way; the other takes part in the exchanges. As ticks do
     not depend on how fast the machine is, a run is exact, and the same whenever it is computed
     again.
@@ -61,12 +74,14 @@ class Lanes(Backend):
     :param budget_in: "seconds", or "ticks" of each lane: then a run ends at the same tick wherever
         it is computed
     :param threads: how many of this machine's processors compute; all, if nothing is said
+    :param compiler: of the code for processors: "c" is some times as fast as "numba", and computes
+        the same; "auto": C, where there is a compiler for it
+    :param devices: how many GPUs share the groups, or "all"; what comes of it is the same
     """
 
     logs_events = False
     descends = True
-    own_deadlines = TICKS_BETWEEN_DEADLINES
-
+    own_deadlines = staticmethod(ticks_between_deadlines)
     computes_any_kernel = False
     settles_itself = True
     computes_errands_alone = True
@@ -80,6 +95,8 @@ class Lanes(Backend):
         settle: float = 0.1,
         budget_in: Literal["seconds", "ticks"] = "seconds",
         threads: int | None = None,
+        devices: int | Literal["all"] = 1,
+        compiler: Literal["auto", "c", "numba"] = "auto",
     ) -> None:
         if bits not in (32, 64):
             raise InputError(f"bits must be 64 or 32, got {bits!r}")
@@ -87,7 +104,9 @@ class Lanes(Backend):
             raise InputError(f'budget_in must be "seconds" or "ticks", got {budget_in!r}')
         if not isinstance(settle, int | float) or not 0.0 <= settle < 1.0:
             raise InputError(f"settle must be a share from 0 on and below 1, got {settle!r}")
-        self.device: Device = chosen_device(device, bits=bits, threads=threads)
+        self.device: Device = chosen_device(
+            device, bits=bits, threads=threads, devices=devices, compiler=compiler
+        )
         if lanes is None:
             lanes = LANES_ON_DEVICE if self.device.is_gpu else LANES_HERE
         self.processors = whole_number("lanes", lanes)

@@ -79,7 +79,9 @@ class Descent:
             if before == coldest == self.tolerance:
                 rows = self._rows(lanes).reshape(self.voyage.rungs, 2 * self.voyage.groups, -1)
                 wanted = rows[:, : 2 * self.target.groups]
-                return np.array(wanted).reshape(2 * self.target.lanes, -1)
+                found = np.full((2 * self.target.lanes, self.problem.width), np.nan)
+                found[:, : wanted.shape[2]] = wanted.reshape(len(found), -1)
+                return found
             factor = self._factor(lanes)
             self._set_tolerances(spread if factor is None else factor)
 
@@ -110,7 +112,9 @@ class Descent:
         """So many moves of each chain."""
         before = int(self.fleet.sums()[Whole.DONE].sum())
         wanted = before + MOVES * 2 * self.voyage.lanes
-        ticks = np.full(self.voyage.lanes, TICKS)
+        # Where each move takes one tick, so many do.
+        each = 2 * MOVES if self.voyage.model.is_lockstep else TICKS
+        ticks = np.full(self.voyage.lanes, each)
         for _ in range(MOST_LOOKS):
             self.look_up()
             self.fleet.catch_up(ticks)

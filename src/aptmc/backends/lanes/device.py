@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
-from typing import final
+from typing import Literal, final
 
 from typing_extensions import override
 
-from aptmc.backends.lanes.fleet import Fleet, ProcessorFleet, Voyage
+from aptmc.backends.lanes.c_here import WAYS
+from aptmc.backends.lanes.fleet import Fleet, Voyage
+from aptmc.backends.lanes.many_fleets import ManyFleets
+from aptmc.backends.lanes.memory import check_host
+from aptmc.backends.lanes.processor_fleet import ProcessorFleet
+from aptmc.backends.lanes.tables import Places
 from aptmc.checks import whole_number
 from aptmc.errors import InputError
 from aptmc.processors import processors_available
@@ -45,6 +51,8 @@ class Processors(Device):
 
     threads: int
     instead: bool = False  # because no GPU was found
+    fleets: int = 1  # among which they are divided
+    compiler: str = "auto"
 
     def __str__(self) -> str:
         return "processors"
@@ -57,28 +65,54 @@ class Processors(Device):
 
     @override
     def check(self, lanes: int) -> None:
-        """Whatever fits into memory."""
+        """At least for one parameter, which is known before anything is built."""
+        check_host(lanes, Places(1, 0))
 
     @override
     def fleet(self, voyage: Voyage) -> Fleet:
-        return ProcessorFleet(voyage, self.threads)
+        check_host(voyage.lanes, voyage.places)
+        if self.fleets == 1:
+            return ProcessorFleet(voyage, self.threads, self.compiler)
+        threads = max(self.threads // self.fleets, 1)
+        part = partial(ProcessorFleet, threads=threads, compiler=self.compiler)
+        return ManyFleets(voyage, [part] * self.fleets)
 
 
-def chosen_device(name: str, *, bits: int, threads: int | None) -> Device:
+def chosen_device(
+    name: str, *, bits: int, threads: int | None, devices: int | Literal["all"] = 1,
+    compiler: str = "auto",
+) -> Device:  # fmt: skip
     """The device that was asked for, or an error that says what is missing."""
+    if compiler not in WAYS:
+        raise InputError(f'compiler must be "auto", "c" or "numba", got {compiler!r}')
+    if devices != "all":
+        devices = whole_number("devices", devices)
     if name not in ("auto", "gpu", "cpu"):
         raise InputError(f'device must be "auto", "gpu" or "cpu", got {name!r}')
     threads = processors_available() if threads is None else whole_number("threads", threads)
+    # Processors are one device, which may be divided to try how several would do.
+    fleets = 1 if devices == "all" else devices
     if name == "cpu":
-        return Processors(threads)
+        return Processors(threads, fleets=fleets, compiler=compiler)
     missing = _what_is_missing()
     if missing is None:
-        from aptmc.backends.lanes.cuda.device import Gpu
-
-        return Gpu(bits)
+        return _gpus(bits, devices)
     if name == "gpu":
         raise InputError(f'device="gpu" cannot be used here: {missing}; use device="cpu"')
-    return Processors(threads, instead=True)
+    return Processors(threads, instead=True, fleets=fleets, compiler=compiler)
+
+
+def _gpus(bits: int, devices: int | Literal["all"]) -> Device:
+    import cupy
+
+    from aptmc.backends.lanes.cuda.device import Gpu
+
+    if devices == 1:
+        return Gpu(bits, (int(cupy.cuda.Device().id),))
+    found = int(cupy.cuda.runtime.getDeviceCount())
+    if devices != "all" and devices > found:
+        raise InputError(f'devices={devices} are more than the {found} GPUs here: use "all"')
+    return Gpu(bits, tuple(range(found if devices == "all" else devices)))
 
 
 def _what_is_missing() -> str | None:

@@ -38,11 +38,12 @@ def swap_chance(
 
 @compiled
 def exchange(
-    number: int, groups: int, seed: int, dimension: int, tolerances: bool, takes_all: bool,
-    levels: Floats, reals: FloatTable, wholes: IntegerTable,
+    number: int, groups: int, first_group: int, seed: int, dimension: int, tolerances: bool,
+    takes_all: bool, levels: Floats, reals: FloatTable, wholes: IntegerTable,
 ) -> None:  # fmt: skip
     """Hold the exchanges of one deadline in all groups.
 
+    :param first_group: the place of the first of these groups among all
     :param tolerances: whether levels are tolerances, or powers
     :param takes_all: whether chains in flight take part: the error that `Uncorrected` makes
     """
@@ -55,7 +56,7 @@ def exchange(
     source = np.empty(positions, np.int64)  # of each position: whose state it takes
     is_taken = np.empty(positions, np.bool_)
     for group in range(groups):
-        seed_words(words, seed, group, number, EXCHANGE)
+        seed_words(words, seed, first_group + group, number, EXCHANGE)
         for position in range(positions):
             lane = position // sides * groups + group
             side = 1 - wholes[FLYING, lane]

@@ -65,6 +65,7 @@ def store(session: Session, voyage: Voyage, lanes: Lanes, now: int, deadlines: i
             states[:, side, i] = lanes.reals[side * dimension + i]
         states[:, side, dimension] = lanes.reals[places.value + side]
         states[:, side, dimension + 1] = lanes.reals[places.log_prior + side]
+        states[:, side, dimension + 2 :] = math.nan  # lanes keep no simulated data
         machine.moves.reshape(-1, 2)[:, side] = lanes.wholes[Whole.STARTED + side]
         record.last_end.reshape(-1, 2)[:, side] = lanes.wholes[Whole.JOURNEY + side]
     chains = machine.chains
@@ -109,6 +110,8 @@ class Counts:
         totals[:, HOLD_TIME] += ticks * voyage.groups
         for name, column in _statistics(kernel).items():
             totals[:, kernel.places[name]] += new[column]
+        for place, name in enumerate(voyage.model.statistics):
+            totals[:, kernel.places[name]] += new[int(Whole.COUNT) + place] / CHANCE_UNIT
         _add_chances(record, voyage, new[Whole.CHANCE] / CHANCE_UNIT, deadlines)
         record.round_trips[0] += new[Whole.TRIPS].sum()
 
@@ -144,5 +147,7 @@ def note_draws(session: Session, rows: FloatTables, times: list[float], kept: in
             draws["chain"] = draws["replica"] = chains[some]
             draws["time"], draws["exchanged"], draws["accepted"] = time, True, 1
             draws["processor"], draws["hold_time"], draws["work"] = NOBODY, 0.0, 0.0
-            record.state[filled] = states[some]
+            width = states.shape[1]
+            record.state[filled, :width] = states[some]
+            record.state[filled, width:] = math.nan
             record.filled[0] += count

@@ -162,7 +162,10 @@ class Journey:
             number = start_of_epoch(self.session.machine.epoch) + self.passed
             rng = Key(self.session.seed, 1, number, DEADLINE).generator()
             early_or_late = settings.jitter * (2.0 * rng.random() - 1.0)
-        return now + max(round(settings.every * (1.0 + early_or_late)), 1)
+        ticks = max(round(settings.every * (1.0 + early_or_late)), 1)
+        # Where each move takes one tick, after an even number of them the same chains would wait
+        # at every deadline, and the others never.
+        return now + (ticks | 1 if self.voyage.model.is_lockstep else ticks)
 
     # --- those who look on, and the end ---------------------------------------------------------
 
@@ -192,7 +195,7 @@ class Journey:
             self.session.seed, 2 * lane + side, int(columns.wholes[Whole.STARTED + side, lane])
         )
         what = "a simulation gave NaN for its distance"
-        if self.voyage.model.steps is None:
+        if self.voyage.model.stages is not None:
             what = f"{self.session.problem.function_name} gave NaN or infinity"
         raise MoveFailed(
             f"{what} on a lane,", self.session.problem.describe(there), lane // self.voyage.groups,

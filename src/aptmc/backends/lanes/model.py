@@ -8,33 +8,40 @@ from typing import Any, final
 
 import numpy as np
 
+from aptmc.backends.lanes.target import IN_LANES
 from aptmc.compiled import Floats, FloatTable, is_compiled
 from aptmc.errors import InputError
-from aptmc.kernels import Kernel, OneHit, RandomWalk
+from aptmc.kernels import Kernel, OneHit
 from aptmc.kernels.base import STEPS
 from aptmc.kernels.one_hit import BOUNDS, CAP, NORMAL, PROPOSALS
-from aptmc.kernels.random_walk import FACTOR, SPREAD
+from aptmc.kernels.parts import Parts
+from aptmc.kernels.stages import Stages
 from aptmc.ladder import Ladder
 from aptmc.problem import Abc, Power, Problem, Tempered
+from aptmc.problem.density import DensityProblem
+from aptmc.problem.in_steps import in_steps
+from aptmc.problem.simulator import PlainSimulator
 from aptmc.problem.stepwise import Stepwise
-
-NO_SPREAD = -1
 
 
 @final
 @dataclass(frozen=True)
 class LaneModel:
-    """A problem as lanes compute it.
+    """A problem as lanes compute it: a simulator's steps, or the stages of a kernel.
 
-    :param steps: of a simulator that can be left in mid-way, if there is one
-    :param log_value: the log likelihood or log density, if there is one: its move takes one tick
+    :param steps: of a simulator, whose moves are made of a proposal and a simulation
+    :param stages: of a kernel that moves a density
+    :param factor: where in a rung's tuning the covariance of a simulator's proposals begins
+    :param statistics: what the kernel counts beside evaluations, by name
+    :param is_lockstep: whether each move takes exactly one tick
     """
 
     problem: Problem
     steps: Stepwise | None
-    log_value: Callable[..., Any] | None
-    factor: int  # where in a rung's tuning the proposals' covariance begins
-    spread: int  # and where the spread of their lengths is, if there is one
+    stages: Stages | None
+    factor: int = 0
+    statistics: tuple[str, ...] = ()
+    is_lockstep: bool = False
 
     @property
     def dimension(self) -> int:
@@ -43,31 +50,78 @@ class LaneModel:
 
     @property
     def size(self) -> int:
-        """How many numbers a simulation keeps between steps."""
-        return 0 if self.steps is None else self.steps.size
-
-    @property
-    def functions(self) -> tuple[Callable[..., Any], ...]:
-        """The user's functions."""
-        if self.steps is not None:
-            return self.steps.begin, self.steps.step
-        assert self.log_value is not None
-        return (self.log_value,)
+        """How many numbers a move keeps between ticks, beside the parameters it leads to."""
+        if self.stages is not None:
+            return self.stages.size
+        assert self.steps is not None
+        return self.steps.size
 
 
 def lane_model(problem: Problem, kernel: Kernel, levels: Floats) -> LaneModel:
     """A problem and a kernel as lanes compute them, or an error that says why they cannot."""
     if isinstance(problem, Abc):
-        model = LaneModel(problem, _steps_of(problem), None, *_one_hit(problem, kernel, levels))
-    elif isinstance(problem, Tempered | Power):
-        log_value = problem.log_likelihood if isinstance(problem, Tempered) else problem.log_density
-        model = LaneModel(problem, None, log_value, *_random_walk(kernel, problem, levels))
-    else:
+        return _of_simulator(problem, kernel, levels)
+    if isinstance(problem, Tempered | Power):
+        return _of_density(problem, kernel, levels)
+    raise InputError(
+        f"lanes know Abc, Tempered and Power, got a problem of kind {type(problem).__name__}: use "
+        "on=aptmc.Processes()"
+    )
+
+
+def _of_simulator(problem: Abc, kernel: Kernel, levels: Floats) -> LaneModel:
+    if problem.steps is not None:
+        _refuse_plain(problem, problem.steps.begin, problem.steps.step)
+    elif isinstance(problem.simulator, PlainSimulator):
+        simulator = problem.simulator
+        functions = (simulator.simulate, simulator.distance, simulator.summary)
+        _refuse_plain(problem, *(one for one in functions if one is not None))
+    if not isinstance(kernel, OneHit):
+        raise InputError(f"lanes move simulators by aptmc.OneHit, got {kernel!r}")
+    tuning = _tuning(problem, kernel, levels)
+    if (tuning[:, CAP] != 1.0).any() or (tuning[:, PROPOSALS] != NORMAL).any() or kernel.steps != 1:
         raise InputError(
-            f"lanes know Abc.stepwise, Tempered and Power, got a problem of kind "
-            f"{type(problem).__name__}: use on=aptmc.Processes()"
+            f"a move of a lane is one simulation, got {kernel!r}: use cap=1, steps=1 and no "
+            "truncate; what lies outside of the prior is refused at once"
         )
-    for function in model.functions:
+    steps, whole_because = in_steps(problem)
+    return LaneModel(
+        problem,
+        steps,
+        None,
+        factor=BOUNDS + 2 * problem.dimension,
+        is_lockstep=whole_because is not None,
+    )
+
+
+def _of_density(problem: DensityProblem, kernel: Kernel, levels: Floats) -> LaneModel:
+    log_value = problem.log_likelihood if isinstance(problem, Tempered) else problem.log_density  # type: ignore[attr-defined]
+    _refuse_plain(problem, log_value)
+    if problem.gradient is not None:
+        _refuse_plain(problem, problem.gradient)
+    if problem.reference_is_fitted:
+        raise InputError('lanes know no learned reference yet: leave out reference="learned"')
+    tuning = _tuning(problem, kernel, levels)
+    kept = problem.compiled_moves
+    code: Any = ("stages in lanes", kernel.code)
+    if code not in kept:
+        kept[code] = kernel.stages(Parts(problem, IN_LANES, kernel.places))  # type: ignore[assignment]
+    stages: Any = kept[code]
+    if stages is None:
+        raise InputError(
+            f"lanes make moves in stages, and {kernel!r} has none: use aptmc.RandomWalk(), Slice(),"
+            " EllipticalSlice(), Hmc() or Nuts(), or on=aptmc.Processes()"
+        )
+    if (tuning[:, STEPS] != 1.0).any():
+        raise InputError(f"a move of a lane is one step, got {kernel!r}: use steps=1")
+    return LaneModel(
+        problem, None, stages, statistics=kernel.statistics, is_lockstep=stages.size == 0
+    )
+
+
+def _refuse_plain(problem: Problem, *functions: Callable[..., Any]) -> None:
+    """Lanes compute machine code."""
+    for function in functions:
         if not is_compiled(function):
             raise InputError(
                 f"lanes compute machine code, and {getattr(function, '__name__', function)} is a "
@@ -78,41 +132,6 @@ def lane_model(problem: Problem, kernel: Kernel, levels: Floats) -> LaneModel:
             f"lanes compute machine code, and the prior {problem.reference!r} cannot be compiled: "
             "use distributions that can (prior.is_compiled), or on=aptmc.Processes()"
         )
-    return model
-
-
-def _steps_of(problem: Abc) -> Stepwise:
-    if problem.steps is None:
-        raise InputError(
-            "lanes leave a simulation at a deadline and go on with it afterwards, and this "
-            "simulator is one function that must be run to its end: write it as a beginning and a "
-            "step, aptmc.Abc.stepwise(begin, step, prior, state=...), or use on=aptmc.Processes()"
-        )
-    return problem.steps
-
-
-def _one_hit(problem: Abc, kernel: Kernel, levels: Floats) -> tuple[int, int]:
-    if not isinstance(kernel, OneHit):
-        raise InputError(f"lanes move simulators by aptmc.OneHit, got {kernel!r}")
-    tuning = _tuning(problem, kernel, levels)
-    if (tuning[:, CAP] != 1.0).any() or (tuning[:, PROPOSALS] != NORMAL).any() or kernel.steps != 1:
-        raise InputError(
-            f"a move of a lane is one simulation, got {kernel!r}: use cap=1, steps=1 and no "
-            "truncate; what lies outside of the prior is refused at once"
-        )
-    return BOUNDS + 2 * problem.dimension, NO_SPREAD
-
-
-def _random_walk(kernel: Kernel, problem: Problem, levels: Floats) -> tuple[int, int]:
-    if not isinstance(kernel, RandomWalk):
-        raise InputError(
-            f"lanes move densities by aptmc.RandomWalk, got {kernel!r}: use kernel="
-            'aptmc.RandomWalk("auto"), or on=aptmc.Processes()'
-        )
-    tuning = _tuning(problem, kernel, levels)
-    if (tuning[:, STEPS] != 1.0).any():
-        raise InputError(f"a move of a lane is one step, got {kernel!r}: use steps=1")
-    return FACTOR, SPREAD
 
 
 def _tuning(problem: Problem, kernel: Kernel, levels: Floats) -> FloatTable:

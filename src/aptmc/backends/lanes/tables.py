@@ -16,6 +16,7 @@ import numpy as np
 from aptmc.compiled import FloatTable, IntegerTable
 
 CHANCE_UNIT = 1 << 20  # chances are added up as whole numbers, so that order does not matter
+WORDS = 4  # of a lane's generator
 
 
 class Whole(IntEnum):
@@ -34,7 +35,7 @@ class Whole(IntEnum):
     CHANCE = 11  # that this rung would have swapped with the next warmer one, added up
     JOURNEY = 12  # and 13: the end of the ladder that each chain's state visited last
     TRIPS = 14  # round trips of states that came to this lane
-    COUNT = 15
+    COUNT = 15  # what a kernel counts beside follows: in units of 1 / CHANCE_UNIT
 
 
 @final
@@ -43,7 +44,8 @@ class Places:
     """Where in the columns of real numbers what begins."""
 
     dimension: int
-    size: int  # of a simulation's state
+    size: int  # of a simulation's state, or of a move's memory
+    statistics: int = 0  # of a kernel's own
 
     @property
     def here(self) -> int:
@@ -66,19 +68,33 @@ class Places:
         return self.log_prior + 2
 
     @property
-    def log_prior_there(self) -> int:
-        """Their log prior density."""
+    def value_there(self) -> int:
+        """The value there."""
         return self.there + self.dimension
 
     @property
+    def log_prior_there(self) -> int:
+        """The log prior density there."""
+        return self.value_there + 1
+
+    @property
     def state(self) -> int:
-        """What the simulation under way keeps."""
+        """What the simulation under way keeps, or the move."""
         return self.log_prior_there + 1
 
     @property
     def count(self) -> int:
-        """How many columns there are."""
+        """How many columns of real numbers there are."""
         return self.state + self.size
+
+    @property
+    def wholes(self) -> int:
+        """How many columns of whole numbers there are."""
+        return int(Whole.COUNT) + self.statistics
+
+    def bytes_of_lane(self, bits: int) -> int:
+        """How much memory a lane takes."""
+        return self.count * bits // 8 + self.wholes * 8 + WORDS * 4
 
 
 class Lanes(NamedTuple):
@@ -93,6 +109,6 @@ def empty_lanes(places: Places, lanes: int) -> Lanes:
     """Lanes whose chains have no states yet."""
     return Lanes(
         np.zeros((places.count, lanes)),
-        np.zeros((int(Whole.COUNT), lanes), np.int64),
-        np.zeros((4, lanes), np.uint32),
+        np.zeros((places.wholes, lanes), np.int64),
+        np.zeros((WORDS, lanes), np.uint32),
     )

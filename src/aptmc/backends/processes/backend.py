@@ -13,10 +13,12 @@ from aptmc.backends.workers.backend import WorkforceBackend, payload_of, wire_of
 from aptmc.backends.workers.grouping import Ahead, Group, Grouping
 from aptmc.backends.workers.trials import ComputeTimed
 from aptmc.checks import whole_number
+from aptmc.errors import InputError
 from aptmc.processors import processors_available
 from aptmc.session.session import Session
 from aptmc.session.units import Units
 
+OTHER_FILES = 64  # that a process may have open besides
 FULL_SOCKET = 64 * 1024  # a message of this size may have to wait for its reader
 
 
@@ -58,6 +60,7 @@ class Processes(WorkforceBackend):
         self.processors = (
             processors_available() if workers is None else whole_number("workers", workers)
         )
+        _check_sockets(self.processors)
         self.grouping = Grouping(group, ahead, most_ahead=1)
         self.keep_warm = keep_warm
 
@@ -83,3 +86,15 @@ class Processes(WorkforceBackend):
         if wire_of(session).bytes_per_order > FULL_SOCKET:
             grouping = Grouping(grouping.group, 0)
         return grouping.units(session, compute)
+
+
+def _check_sockets(workers: int) -> None:
+    """May this process have so many?"""
+    import resource  # which only a Unix has
+
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and workers > most - OTHER_FILES:
+        raise InputError(
+            f"{workers} workers are more than the {most - OTHER_FILES} for which this process may "
+            "open sockets: use fewer, or raise the limit, `ulimit -n`"
+        )

@@ -2,9 +2,10 @@
 
 Loading a problem and compiling it takes seconds, so it is done once, here. A new worker is a copy
 of this process (`fork`), which takes milliseconds, however often workers die. That is safe because
-nothing else goes on in this process. If the problem starts threads when it is loaded, as arrays of
-JAX do, another fork server takes over, whose workers load it themselves. On systems other than
-Linux each worker is a fresh Python instead.
+nothing else goes on in this process. While it compiles, another copy has a look at a first
+simulation, so that data that do not fit are refused before there are workers. If the problem starts
+threads when it is loaded, as arrays of JAX do, another fork server takes over, whose workers load
+it themselves. On systems other than Linux each worker is a fresh Python instead.
 
 It also sees to it that nobody is left behind. It reports workers that end and removes what they had
 started. When the coordinating process goes away, for whatever reason, it ends them all.
@@ -23,6 +24,7 @@ import traceback
 from contextlib import suppress
 from typing import NoReturn, final
 
+from aptmc.backends.processes.first_look import FirstLook
 from aptmc.backends.processes.messages import (
     BEGUN,
     COMPILING,
@@ -68,11 +70,14 @@ def serve_run(parent: socket.socket) -> None:
         try:
             loaded = load(payload)
             mover, _ = loaded
+            look = FirstLook(mover.problem, parent) if could_fork and can_fork() else None
             if mover.target.is_compiled:
                 parent.sendall(NEWS.pack(COMPILING, 0, 0))
                 end_with_parent(0)  # once begun, it is done: see `ForkServerLink.end`
             compile_move(mover)
             end_with_parent(signal.SIGTERM)
+            if look is not None and look.has_found_fault():
+                return  # which it has told
         except BaseException:
             text = traceback.format_exc().encode()
             with suppress(OSError):

@@ -14,6 +14,7 @@ from aptmc.backends.processes.messages import (
     BEGUN,
     COMPILING,
     EARLY,
+    FAULTY,
     GONE,
     LATE,
     NEWS,
@@ -33,7 +34,7 @@ class ForkServerNews(NamedTuple):
     kind: bytes
     number: int  # of a process
     status: int  # with which a process has ended
-    text: str  # why the problem cannot be used
+    text: str  # why the problem cannot be used, or what is wrong with it
 
 
 @final
@@ -68,12 +69,13 @@ class ForkServerLink:
     def hear(self) -> ForkServerNews:
         """Wait for the next news; EOFError or OSError if it has died."""
         kind, number, status = NEWS.unpack(receive_exactly(self.socket, NEWS.size))
-        text = receive_exactly(self.socket, number).decode() if kind == UNUSABLE else ""
+        text = receive_exactly(self.socket, number).decode() if kind in (UNUSABLE, FAULTY) else ""
         if kind == BEGUN:
             with suppress(OSError):  # it has died
                 self._handle = os.pidfd_open(number)
         self._is_ready |= kind == READY
         self._compiles |= kind == COMPILING
+        self._compiles &= kind != FAULTY  # a problem that will never be sampled need not be ready
         self.ended_well |= kind == GONE
         return ForkServerNews(kind, number, status, text)
 

@@ -21,6 +21,7 @@ from aptmc.backends.processes.fork_server_link import ForkServerLink
 from aptmc.backends.processes.messages import (
     COMPILING,
     ENDED,
+    FAULTY,
     READY,
     STARTED,
     UNSOUND,
@@ -244,6 +245,8 @@ class LocalWorkforce(Workforce[LocalWorker]):
                 "can be imported there too, or use on=aptmc.InProcess(). In the worker process:\n"
                 + text
             )
+        elif kind == FAULTY:
+            raise InputError(f"a first simulation failed: {text}")
         elif kind == STARTED:
             started = self._starting.popleft()
             started.process = number

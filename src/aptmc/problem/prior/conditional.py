@@ -21,6 +21,7 @@ from aptmc.problem.prior.frozen import is_univariate, written
 from aptmc.problem.prior.given import Given
 from aptmc.problem.prior.independent import Independent
 from aptmc.problem.prior.part import Array, CompiledPart, Earlier, Part, Surroundings
+from aptmc.problem.prior.traced import as_given
 from aptmc.problem.variables import Variable
 
 
@@ -62,6 +63,8 @@ class Conditional(Part):
         values = {key: example[key] for key in names}
         with _blaming(name, values):
             (one,) = distribution_part(name, rule(**values), shape).variables
+        if not isinstance(rule, Given):
+            rule = as_given(rule, values) or rule
         return cls((Variable(name, one.shape, dims, dict(coords), one.kind),), rule, names)
 
     @override
@@ -71,7 +74,7 @@ class Conditional(Part):
     @property
     @override
     def is_compiled(self) -> bool:
-        """If the rule is spelled as `given`, and can be compiled."""
+        """If the rule is spelled as `given`, or can be read so, and can be compiled."""
         return isinstance(self.rule, Given) and self.rule.is_compiled
 
     @override

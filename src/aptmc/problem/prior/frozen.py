@@ -20,6 +20,16 @@ def is_univariate(distribution: Any) -> bool:
     return isinstance(getattr(distribution, "dist", None), kinds)
 
 
+def complete(distribution: Any) -> Any:
+    """Frozen, if it is one of those that have no parameters: of a histogram, or of a table."""
+    from scipy import stats
+
+    is_table = isinstance(distribution, stats.rv_discrete) and hasattr(distribution, "xk")
+    if is_table or isinstance(distribution, stats.rv_histogram):
+        return distribution()
+    return distribution
+
+
 def refuse_unfrozen(name: str, distribution: Any) -> None:
     """A family of scipy without parameters is a common slip."""
     from scipy import stats
@@ -36,6 +46,14 @@ def refuse_unfrozen(name: str, distribution: Any) -> None:
 
 def refuse(name: str, distribution: Any) -> InputError:
     """What to say of something that is no distribution."""
+    from scipy import stats
+
+    if isinstance(distribution, stats.gaussian_kde):
+        return InputError(
+            f"the distribution of {name!r} is a kernel density, which has no place among priors: "
+            "use stats.rv_histogram(np.histogram(draws)), or a joint prior of your own, "
+            "aptmc.Prior.joint(log_density, draw)"
+        )
     return InputError(
         f"the distribution of {name!r} must be frozen by scipy.stats, got {distribution!r}: use "
         "for example stats.uniform(0, 3), aptmc.iid(stats.norm(0, 1), 25) for a vector, or a "

@@ -9,6 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
+from aptmc.arguments import named_clearly
 from aptmc.compiled import is_compiled
 from aptmc.errors import InputError
 from aptmc.problem.prior.arguments import argument_names
@@ -18,6 +19,7 @@ from aptmc.problem.prior.frozen import rounded
 from aptmc.problem.prior.log_densities import log_any_marginal
 from aptmc.problem.prior.part import CompiledPart, Surroundings, as_compiled
 from aptmc.problem.prior.rows import INVALID, ROW_LENGTH, code_of, fill_row
+from aptmc.targets import is_compiled_for_user
 
 
 @final
@@ -52,7 +54,9 @@ class Given:
             if isinstance(value, str):
                 values[key] = earlier[value]
             elif callable(value):
-                values[key] = value(*(earlier[name] for name in argument_names(value)))
+                # What was plain waits for no compiler.
+                plain = value.py_func if is_compiled_for_user(value) else value
+                values[key] = plain(*(earlier[name] for name in argument_names(value)))
             else:
                 values[key] = value if np.ndim(value) else float(value)
         return self.family(**values)
@@ -102,6 +106,7 @@ class Given:
         return f"given({self.family.name}, {', '.join(words)})"
 
 
+@named_clearly
 def given(family: Any, *arguments: Any, **named: Any) -> Given:
     """A distribution whose parameters depend on earlier ones: the spelling that is compiled.
 
@@ -109,7 +114,8 @@ def given(family: Any, *arguments: Any, **named: Any) -> Given:
     number. Each argument is a number or an array; the name of an earlier parameter; or a function
     of earlier parameters, by the names of its arguments. Compiled if the functions are numba
     functions and the family is one of the usual ones. A function that returns a frozen
-    distribution, `lambda sd: stats.norm(0, sd)`, says the same and more, but is not compiled.
+    distribution, `lambda sd: stats.norm(0, sd)`, says the same and more, and is compiled where
+    the same can be read off it.
 
     >>> from scipy import stats
     >>> import aptmc

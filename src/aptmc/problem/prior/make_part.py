@@ -7,7 +7,7 @@ from typing import Any
 
 from aptmc.problem.prior.conditional import Conditional
 from aptmc.problem.prior.distributions import distribution_part
-from aptmc.problem.prior.frozen import refuse_unfrozen
+from aptmc.problem.prior.frozen import complete, refuse_unfrozen
 from aptmc.problem.prior.iid import Copies
 from aptmc.problem.prior.part import Part
 
@@ -19,7 +19,7 @@ def make_part(name: str, said: Any, example: Callable[[], dict[str, Any]]) -> Pa
     """
     copies = said if isinstance(said, Copies) else Copies(said, (), (), {})
     shape = copies.shape if copies is said else None
-    distribution = copies.distribution
+    distribution = complete(copies.distribution)
     refuse_unfrozen(name, distribution)
     # A frozen distribution of scipy cannot be called, or belongs to one that is many.
     is_scipys = type(distribution).__module__.startswith("scipy.stats.")

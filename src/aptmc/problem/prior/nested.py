@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from aptmc.arguments import named_clearly
 from aptmc.problem.prior.joint import joint_part
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.variables import Shape
 
 
+@named_clearly
 def nested_prior(
     log_density: Callable[..., Any], draw: Callable[..., Any], /, **shapes: Shape
 ) -> Prior:

@@ -28,6 +28,7 @@ KEPT = 0.5  # of the particles, from one stage to the next
 # If hardly any draw from the prior has a distance within reach, so many particles must do.
 FEWEST = 0.25
 RARE = 0.25
+SOME = 0.25  # of the particles have to move before one looks again whether there is a way down
 FIRST_DISTANCES = 8  # after so many a simulator that can stop early is told when
 # A unit of work should not take longer than this, so that all of them soon come home.
 LONGEST_UNIT = 0.02
@@ -98,6 +99,7 @@ class Descent(Errand):
         self._sizes = StepSizes(self._rng)
         self._rows = [self._tuning_for(None)]
         self._over = False
+        self._latest = goal.latest([])
 
     @property
     @override
@@ -160,7 +162,7 @@ class Descent(Errand):
             self._end_stage(elapsed)
         elif self._effort >= self.goal.most_simulations:
             self._over = True
-        elif self.goal.is_too_late(elapsed):
+        elif elapsed > self._latest:
             self._end_stage(elapsed)
             self._over = True
 
@@ -198,12 +200,12 @@ class Descent(Errand):
             row for row, number in zip(self._found, self._numbers, strict=True) if number < complete
         ]
         few_must_do = self._tries > self.size / RARE and len(found) >= FEWEST * self.size
-        if len(found) < self.size and not few_must_do and not self.goal.is_too_late(elapsed):
+        if len(found) < self.size and not few_must_do and elapsed <= self._latest:
             return
         if len(found) < 2:
             found = self._found
         if len(found) < 2:
-            self._over = self.goal.is_too_late(elapsed)
+            self._over = elapsed > self._latest
             return
         distances = np.array([row[self._value] for row in found])
         if math.isinf(self.level):
@@ -286,6 +288,7 @@ class Descent(Errand):
         counted = self._steps, self._accepted, self._stage_simulations, self._stage_seconds
         far = self._sizes.worth(self._sizes.best_step())
         self.stages.append(Stage(self.level, self._log_mass, population.rows.copy(), *counted, far))
+        self._latest = self.goal.latest(self.stages)
         if self.level <= self.goal.coldest or (
             self._accepted > 0.0 and self.goal.is_enough(self.stages, elapsed)
         ):
@@ -296,9 +299,13 @@ class Descent(Errand):
         if share > 0.0:
             self.level = level
             self._log_mass += math.log(share)
+        else:
+            share = 1.0
         self._begin_stage()
-        # Where all distances are the same, moves go on until one is smaller.
-        self._wanted = max(int(population.is_copy.sum()), 1)
+        # Where all distances are the same, moves go on until some are smaller. To look after each
+        # would take longer than the moves: all is fitted anew then.
+        at_least = 1 if share < 1.0 else max(int(SOME * self.size), 1)
+        self._wanted = max(int(population.is_copy.sum()), at_least)
         self.tell(self._words(), self._share())
 
     # --- for another sitting ------------------------------------------------------------------
@@ -344,6 +351,7 @@ class Descent(Errand):
             self.population = Population(memory["population"].copy(), sizes, self._value, self._rng)
             self.population.is_copy = memory["copies"] > 0.0
             self._fit_steps()
+            self._latest = self.goal.latest(self.stages)
             self._seconds_per_step_before = self._try_seconds / max(self._tries, 1.0)
 
     # --- words --------------------------------------------------------------------------------
@@ -368,9 +376,14 @@ class Descent(Errand):
 
     def out_of_reach(self, levels: Sequence[float]) -> str:
         """The message for a user of whose tolerances one was not reached."""
-        missed = [level for level in levels if not self.smallest or self.smallest[0] > level]
+        if not self.smallest:
+            return (
+                f"all of the first {self.simulations:.0f} simulations failed, and count as misses: "
+                'use on_error="raise" to see how one of them fails'
+            )
+        missed = [level for level in levels if self.smallest[0] > level]
         level = max(missed, default=min(levels))
-        seen = ", ".join(f"{distance:.4g}" for distance in self.smallest) or "none"
+        seen = ", ".join(f"{distance:.4g}" for distance in self.smallest)
         return (
             f"no state within tolerance {level:g} was found in {self.simulations:.0f} "
             f"simulations; the smallest distances seen were {seen}: use larger tolerances, or a "

@@ -10,7 +10,7 @@ from typing import final
 
 from typing_extensions import override
 
-from aptmc.session.descent.stages import Stage, still_moves_by
+from aptmc.session.descent.stages import WIDE, Stage, still_moves_by
 
 # Of the moves that hit, how many are worth an effective draw, before a run has shown it.
 WORTH = 0.25
@@ -19,6 +19,10 @@ WORTH = 0.25
 USUAL_DRAWS, FEWEST_DRAWS = 400.0, 50.0
 # That is so while a tolerance keeps more than such a share of the prior's simulations.
 COARSE = 0.01
+# While it keeps more than a tenth, many draws are many of what is hardly a posterior.
+FEWEST_WIDE = 12.0
+# Bias that is so many times the noise is worth a longer descent.
+FAR = 2.0
 # Simulations in all, for each particle of the descent.
 PER_PARTICLE = 100.0
 # Where they are few, more of them, for what each stage leaves to chance adds up: with 32 particles
@@ -49,8 +53,8 @@ class Goal(ABC):
         """How many particles, if a simulation from the prior takes so long."""
 
     @abstractmethod
-    def is_too_late(self, elapsed: float) -> bool:
-        """Whether to stop in any case."""
+    def latest(self, stages: Sequence[Stage]) -> float:
+        """When to stop in any case, for all that the stages so far have shown."""
 
     @abstractmethod
     def is_enough(self, stages: Sequence[Stage], elapsed: float) -> bool:
@@ -90,8 +94,8 @@ class DownTo(Goal):
         return max(64, 2 * self.processors)
 
     @override
-    def is_too_late(self, elapsed: float) -> bool:
-        return False
+    def latest(self, stages: Sequence[Stage]) -> float:
+        return math.inf
 
     @override
     def is_enough(self, stages: Sequence[Stage], elapsed: float) -> bool:
@@ -105,6 +109,7 @@ class Affordable(Goal):
 
     :param time: of the whole run, the descent included
     :param most_time: for the descent
+    :param longest: the same where a smaller tolerance is worth more than draws are
     :param effective_draws: how many are wanted; None: as many as fit the tolerance
     :param wanted: down to here, at the cost of effective draws; None: as far as these allow
     :param top: above it nothing need be looked at
@@ -112,6 +117,7 @@ class Affordable(Goal):
 
     time: float
     most_time: float
+    longest: float
     simulations: float
     processors: int
     dimension: int
@@ -143,8 +149,18 @@ class Affordable(Goal):
         return int(max(min(simulations / PER_PARTICLE, 200.0), few))
 
     @override
-    def is_too_late(self, elapsed: float) -> bool:
-        return elapsed > self.most_time
+    def latest(self, stages: Sequence[Stage]) -> float:
+        """Later, if what the tolerance leaves of bias is far more than the noise of the draws.
+
+        While the posterior is still far away, nobody needs draws.
+        """
+        if not stages or self.wanted is not None or self.effective_draws is not None:
+            return self.most_time
+        if stages[-1].log_mass > math.log(WIDE):
+            return self.longest
+        noise = self.affordable_draws(stages[-1], self.most_time) ** -0.5
+        is_far = still_moves_by(stages, self.dimension) > FAR * noise
+        return self.longest if is_far else self.most_time
 
     @override
     def is_enough(self, stages: Sequence[Stage], elapsed: float) -> bool:
@@ -160,6 +176,8 @@ class Affordable(Goal):
         """
         if self.effective_draws is not None:
             return self.effective_draws
+        if stages[-1].log_mass > math.log(WIDE):
+            return FEWEST_WIDE
         if stages[-1].log_mass > math.log(COARSE):
             return FEWEST_DRAWS
         shift = still_moves_by(stages, self.dimension)

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from aptmc.session.descent.stages import mass_curve, share_within
+from aptmc.session.descent.stages import WIDE, mass_curve, share_within
 
 if TYPE_CHECKING:
     from aptmc.session.descent.descent import Descent
 
-# Above this share of the prior's simulations a tolerance says little, and rejection is cheapest.
-WIDE = 0.1
 # A tolerance that was asked for, but for rounding.
 ALMOST = 1.0 + 1e-9
 # How steeply the share falls with the tolerance is read off the last so many halvings.
 LAST_HALVINGS = 4.0
+# A share falls with its tolerance at least so steeply, as far as anything is promised. Measured:
+# `python -m benchmarks.longer_budgets`.
+LEAST_STEEP = 2.0
 RARE = 1e-3  # a share that is better said as one in so many
 
 
@@ -65,16 +66,23 @@ class Reached(NamedTuple):
             return math.exp(float(np.interp(level, levels[::-1], masses[::-1])))
         if level <= 0.0 or self.steepness is None:
             return 0.0
-        return math.exp(float(masses[-1]) + self.steepness * math.log(level / levels[-1]))
+        return math.exp(float(masses[-1]) + self.steepness * math.log(level / float(levels[-1])))
 
-    def tolerance_with(self, share: float) -> float | None:
-        """The tolerance that so little of the prior lies within, about; None if nobody can tell."""
-        levels, masses = (np.array(part) for part in zip(*self.curve, strict=True))
-        if math.log(share) >= masses[-1]:
-            return float(np.interp(math.log(share), masses[::-1], levels[::-1]))
-        if self.steepness is None:
-            return None
-        return float(levels[-1] * math.exp((math.log(share) - masses[-1]) / self.steepness))
+    def tolerance_after(self, times: float) -> float:
+        """A tolerance that a budget so many times as long comes down to, most likely.
+
+        The few stages of a short run may seem to be on a slope that is hardly one, with the next
+        tolerance far below: that is not promised.
+        """
+        steepness = max(self.steepness or LEAST_STEEP, LEAST_STEEP)
+        return self.level / math.pow(times, 1.0 / steepness)
+
+    def times_to(self, level: float) -> float:
+        """How many times as long a budget should be to come down to a tolerance, about."""
+        share = self.share_within(level)
+        if not share > 0.0:
+            return math.inf
+        return max(self.prior_share / share, self.level / level)
 
     @property
     def steepness(self) -> float | None:

@@ -14,6 +14,8 @@ from aptmc.compiled import Floats, FloatTable
 TELLING, FEWEST_TELLING = 5, 3
 CHANCE = 1.5  # standard errors
 TINY = 1e-300
+# Above this share of the prior's simulations a tolerance says little, and rejection is cheapest.
+WIDE = 0.1
 
 
 class Stage(NamedTuple):

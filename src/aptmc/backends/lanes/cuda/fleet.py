@@ -10,23 +10,30 @@ from typing_extensions import override
 
 from aptmc.backends.lanes.cuda.source import source_for
 from aptmc.backends.lanes.fleet import Deadline, Fleet, Voyage
-from aptmc.backends.lanes.tables import Lanes, Places, Whole
+from aptmc.backends.lanes.memory import check_fit
+from aptmc.backends.lanes.tables import Lanes, Places
 from aptmc.compiled import Floats, FloatTable, FloatTables, Integers, IntegerTable
-from aptmc.errors import InputError
 
 THREADS = 128  # in a block
-SHARE_OF_MEMORY = 0.9  # that lanes may take
 
 
 @final
 class GpuFleet(Fleet):
-    """Lanes whose columns lie in the memory of a GPU."""
+    """Lanes whose columns lie in the memory of a GPU.
 
-    def __init__(self, voyage: Voyage, bits: int) -> None:
+    :param number: of the GPU, among those of this machine
+    """
+
+    def __init__(self, voyage: Voyage, bits: int, number: int = 0) -> None:
         self._cupy: Any = import_module("cupy")  # which few have installed
-        self.voyage = voyage
+        self.voyage, self._gpu = voyage, self._cupy.cuda.Device(number)
         self._real = np.dtype(np.float64 if bits == 64 else np.float32)
-        check_memory(voyage.lanes, voyage.places, bits)
+        check_memory(voyage.lanes, voyage.places, bits, number)
+        with self._gpu:
+            self._make_ready(bits)
+
+    def _make_ready(self, bits: int) -> None:
+        voyage = self.voyage
         options = ("--std=c++17", *(() if bits == 64 else ("--use_fast_math",)))
         code = self._cupy.RawModule(code=source_for(voyage, bits), options=options, backend="nvrtc")
         self._advance, self._exchange, self._collect = (
@@ -34,79 +41,83 @@ class GpuFleet(Fleet):
         )
         self.retune(voyage.levels, voyage.tuning)
         self._lanes, self._groups = np.int64(voyage.lanes), np.int64(voyage.groups)
-        self._seed = np.uint64(voyage.seed)
+        self._seed, self._first_group = np.uint64(voyage.seed), np.int64(voyage.first_group)
         self._reals: Any = None
         self._wholes: Any = None
         self._words: Any = None
 
     @override
     def retune(self, levels: Floats, tuning: FloatTable) -> None:
-        self._levels = self._cupy.asarray(levels, self._real)
-        self._tuning = self._cupy.asarray(np.ascontiguousarray(tuning), self._real)
+        with self._gpu:
+            self._levels = self._cupy.asarray(levels, self._real)
+            self._tuning = self._cupy.asarray(np.ascontiguousarray(tuning), self._real)
 
     @override
     def load(self, lanes: Lanes) -> None:
-        self._reals = self._cupy.asarray(lanes.reals, self._real)
-        self._wholes = self._cupy.asarray(lanes.wholes)
-        self._words = self._cupy.asarray(lanes.words)
+        with self._gpu:
+            self._reals = self._cupy.asarray(lanes.reals, self._real)
+            self._wholes = self._cupy.asarray(lanes.wholes)
+            self._words = self._cupy.asarray(lanes.words)
 
     @override
     def read(self) -> Lanes:
-        reals = self._reals.get().astype(np.float64)
-        return Lanes(reals, self._wholes.get(), self._words.get())
+        with self._gpu:
+            reals = self._reals.get().astype(np.float64)
+            return Lanes(reals, self._wholes.get(), self._words.get())
 
     @override
     def sums(self) -> IntegerTable:
-        by_rung = self._wholes.reshape(int(Whole.COUNT), self.voyage.rungs, -1)
-        sums: IntegerTable = by_rung.sum(axis=2).get()
-        return sums
+        with self._gpu:
+            by_rung = self._wholes.reshape(self.voyage.places.wholes, self.voyage.rungs, -1)
+            sums: IntegerTable = by_rung.sum(axis=2).get()
+            return sums
 
     @override
     def catch_up(self, ticks: Integers) -> None:
-        self._go_on(0, self._cupy.asarray(ticks, np.int64))
+        with self._gpu:
+            self._go_on(0, self._cupy.asarray(ticks, np.int64))
 
     @override
     def run(self, deadlines: list[Deadline]) -> FloatTables:
-        voyage = self.voyage
-        kept = sum(deadline.is_kept for deadline in deadlines)
-        rows = self._cupy.empty((kept, voyage.kept_lanes, voyage.model.dimension + 2), self._real)
-        place = 0
-        for deadline in deadlines:
-            self._go_on(deadline.ticks, 0)
-            self._exchange(
-                _blocks(voyage.groups), (THREADS,),
-                (self._lanes, self._groups, np.uint64(deadline.number), self._seed, self._levels,
-                 self._reals, self._wholes),
-            )  # fmt: skip
-            if deadline.is_kept:
-                self._collect(
-                    _blocks(voyage.kept_lanes), (THREADS,),
-                    (self._lanes, np.int64(voyage.kept_lanes), self._reals, self._wholes,
-                     rows[place]),
+        with self._gpu:
+            voyage = self.voyage
+            kept = sum(deadline.is_kept for deadline in deadlines)
+            rows = self._cupy.empty(
+                (kept, voyage.kept_lanes, voyage.model.dimension + 2), self._real
+            )
+            place = 0
+            for deadline in deadlines:
+                self._go_on(deadline.ticks, 0)
+                self._exchange(
+                    _blocks(voyage.groups), (THREADS,),
+                    (self._lanes, self._groups, self._first_group, np.uint64(deadline.number),
+                     self._seed, self._levels, self._reals, self._wholes),
                 )  # fmt: skip
-                place += 1
-        found: FloatTables = rows.get().astype(np.float64)
-        return found
+                if deadline.is_kept:
+                    self._collect(
+                        _blocks(voyage.kept_lanes), (THREADS,),
+                        (self._lanes, np.int64(voyage.kept_lanes), self._reals, self._wholes,
+                         rows[place]),
+                    )  # fmt: skip
+                    place += 1
+            found: FloatTables = rows.get().astype(np.float64)
+            return found
 
     def _go_on(self, ticks: int, limits: Any) -> None:
         self._advance(
             _blocks(self.voyage.lanes), (THREADS,),
-            (self._lanes, self._groups, np.int64(ticks), limits, self._seed, self._levels,
-             self._tuning, np.int64(self._tuning.shape[1]), self._reals, self._wholes,
-             self._words),
+            (self._lanes, self._groups, self._first_group, np.int64(self.voyage.all_groups),
+             np.int64(ticks), limits, self._seed, self._levels, self._tuning,
+             np.int64(self._tuning.shape[1]), self._reals, self._wholes, self._words),
         )  # fmt: skip
 
 
-def check_memory(lanes: int, places: Places, bits: int) -> None:
+def check_memory(lanes: int, places: Places, bits: int, number: int) -> None:
     """Refuse lanes that do not fit, and say how many would."""
-    each = places.count * bits // 8 + int(Whole.COUNT) * 8 + 4 * 4
-    free, _ = import_module("cupy").cuda.runtime.memGetInfo()
-    fit = int(SHARE_OF_MEMORY * free) // each
-    if lanes > fit:
-        raise InputError(
-            f"{lanes} lanes of {each} bytes or more do not fit into the {free / 2**30:.1f} GiB "
-            f"that are free on the GPU: use {fit} lanes or fewer"
-        )
+    cupy = import_module("cupy")
+    with cupy.cuda.Device(number):
+        free, _ = cupy.cuda.runtime.memGetInfo()
+    check_fit(lanes, places.bytes_of_lane(bits), free, "on the GPU")
 
 
 def _blocks(threads: int) -> tuple[int]:

@@ -2,8 +2,9 @@
 // with all comments; both are checked against each other, bit for bit.
 //
 // Before this text come the definitions of `real`, `whole`, BITS, DIMENSION, STATE, RUNGS, SIDES,
-// IS_DENSITY, HAS_TOLERANCES, REJECTS_FAILURES, FACTOR, SPREAD and the columns; in its middle, the
-// functions of the problem: log_prior_of, begin_simulation and step_simulation.
+// HAS_STAGES, HAS_TOLERANCES, REJECTS_FAILURES, FACTOR and the columns; in its middle, the functions
+// of the problem: log_prior_of, begin_simulation and step_simulation of a simulator, begin_move and
+// step_move of a kernel's stages.
 
 #if defined(__CUDACC__)
 #define DEVICE static __device__ __forceinline__
@@ -28,15 +29,21 @@
 #define CONSTANT static
 #define KERNEL extern "C" void
 #define BOUNDS
-#define EACH(name, count) for (long long name = 0; name < (count); name++)
+// Threads of a processor share the lanes: each says which it computes.
+static thread_local long long only_from = 0, only_until = -1;
+extern "C" void only(long long first, long long last) { only_from = first; only_until = last; }
+#define EACH(name, count)                                                                          \
+  for (long long name = only_from; name < (only_until < 0 ? (count) : only_until); name++)
 #endif
 typedef unsigned int word;
 typedef unsigned long long long_word;
 
 // --- reckoning as Python does ---------------------------------------------------------------------
 
-DEVICE real absolute(real x) { return fabs(x); }
+DEVICE double absolute(double x) { return fabs(x); }
+DEVICE float absolute(float x) { return fabsf(x); }
 DEVICE whole absolute(whole x) { return x < 0 ? -x : x; }
+DEVICE long_word absolute(long_word x) { return x; }
 template <class Number> DEVICE Number smaller(Number a, Number b) { return b < a ? b : a; }
 template <class Number> DEVICE Number larger(Number a, Number b) { return b > a ? b : a; }
 DEVICE whole floor_modulo(whole a, whole b) {
@@ -49,19 +56,16 @@ DEVICE real floor_modulo(real a, real b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 DEVICE real floor_divide(real a, real b) { return floor(a / b); }
-DEVICE real power(real base, int exponent) {
-  real result = 1;
+template <class Number> DEVICE Number repeated(Number base, whole exponent) {
+  Number result = 1;
   for (; exponent > 0; exponent >>= 1, base *= base)
     if (exponent & 1) result *= base;
   return result;
 }
+DEVICE double power(double base, int exponent) { return repeated(base, exponent); }
+DEVICE float power(float base, int exponent) { return repeated(base, exponent); }
 DEVICE real power(real base, real exponent) { return pow(base, exponent); }
-DEVICE whole power(whole base, whole exponent) {
-  whole result = 1;
-  for (; exponent > 0; exponent >>= 1, base *= base)
-    if (exponent & 1) result *= base;
-  return result;
-}
+DEVICE whole power(whole base, whole exponent) { return repeated(base, exponent); }
 
 // --- the generator --------------------------------------------------------------------------------
 
@@ -105,6 +109,42 @@ DEVICE Generator generator_of(long_word seed, long_word chain, long_word number,
   return rng;
 }
 
+// --- what programs of JAX draw their random numbers by --------------------------------------------
+
+struct Tuple_uu { word part0, part1; };
+
+DEVICE word turned(word x, int by) { return (x << by) | (x >> (32 - by)); }
+
+// Threefry with 20 rounds: two words, made of two others by a key.
+DEVICE Tuple_uu threefry(word k0, word k1, word x0, word x1) {
+  const int turns[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  word keys[3] = {k0, k1, k0 ^ k1 ^ 0x1BD11BDAu}, a = x0 + k0, b = x1 + k1;
+#pragma unroll
+  for (int group = 0; group < 5; group++) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      a += b;
+      b = a ^ turned(b, turns[group % 2][i]);
+    }
+    a += keys[(group + 1) % 3];
+    b += keys[(group + 2) % 3] + group + 1;
+  }
+  Tuple_uu both = {a, b};
+  return both;
+}
+
+#if defined(__CUDACC__)
+DEVICE float bits_f4(word x) { return __uint_as_float(x); }
+DEVICE word bits_u4(float x) { return __float_as_uint(x); }
+DEVICE double bits_f8(long_word x) { return __longlong_as_double((long long)x); }
+DEVICE long_word bits_u8(double x) { return (long_word)__double_as_longlong(x); }
+#else
+DEVICE float bits_f4(word x) { float y; __builtin_memcpy(&y, &x, 4); return y; }
+DEVICE word bits_u4(float x) { word y; __builtin_memcpy(&y, &x, 4); return y; }
+DEVICE double bits_f8(long_word x) { double y; __builtin_memcpy(&y, &x, 8); return y; }
+DEVICE long_word bits_u8(double x) { long_word y; __builtin_memcpy(&y, &x, 8); return y; }
+#endif
+
 // --- the problem ----------------------------------------------------------------------------------
 
 //PROBLEM//
@@ -115,13 +155,18 @@ DEVICE Generator generator_of(long_word seed, long_word chain, long_word number,
 #define WHOLES_AT(column) wholes[(long long)(column) * lanes + lane]
 #define WORDS_AT(column) words[(long long)(column) * lanes + lane]
 
-KERNEL BOUNDS advance(long long lanes, long long groups, long long all_ticks, const long long *limits,
-               long_word seed, const real *levels, const real *tuning, long long tuned, real *reals,
+// These are lanes of some of all groups, and `first_group` is the place of the first of these. Keys
+// go by the place of a lane among all.
+#if !HAS_STAGES
+
+KERNEL BOUNDS advance(long long lanes, long long groups, long long first_group, long long all_groups,
+               long long all_ticks, const long long *limits, long_word seed, const real *levels, const real *tuning, long long tuned, real *reals,
                long long *wholes, word *words) {
   EACH(lane, lanes) {
     if (WHOLES_AT(BROKEN) == 0) {
       int rung = (int)(lane / groups);
       const real *numbers = tuning + rung * tuned;
+      long long named = lane + rung * (all_groups - groups) + first_group;
       real level = levels[rung];
       Generator rng = {WORDS_AT(0), WORDS_AT(1), WORDS_AT(2), WORDS_AT(3)};
       real there[DIMENSION], state[STATE + 1];
@@ -138,23 +183,17 @@ KERNEL BOUNDS advance(long long lanes, long long groups, long long all_ticks, co
         bool is_over = false, is_accepted = false;
         real value = -1;
         if (!under_way) {
-          rng = generator_of(seed, 2 * lane + flying, WHOLES_AT(STARTED + flying), MOVE);
+          rng = generator_of(seed, 2 * named + flying, WHOLES_AT(STARTED + flying), MOVE);
           real normals[DIMENSION];
           for (int i = 0; i < DIMENSION; i++) normals[i] = standard_normal_of(rng);
-          real length = 1;
-          if (SPREAD >= 0 && numbers[SPREAD >= 0 ? SPREAD : 0] > 0)
-            length = pow(real(10), -numbers[SPREAD >= 0 ? SPREAD : 0] * random(rng));
           for (int i = 0; i < DIMENSION; i++) {
             real away = 0;
             for (int j = 0; j <= i; j++) away += numbers[FACTOR + i * DIMENSION + j] * normals[j];
-            there[i] = REALS_AT(flying * DIMENSION + i) + length * away;
+            there[i] = REALS_AT(flying * DIMENSION + i) + away;
           }
           log_prior_there = log_prior_of(there);
           under_way = true;
           since = tick;
-#if IS_DENSITY
-          is_over = log_prior_there == -INFINITY;
-#else
           real ratio = log_prior_there - REALS_AT(LOG_PRIOR + flying), uniform = random(rng);
           is_over = !(ratio >= 0 || uniform < exp(ratio));
           if (!is_over) {
@@ -162,24 +201,10 @@ KERNEL BOUNDS advance(long long lanes, long long groups, long long all_ticks, co
             for (int i = 0; i < STATE; i++) state[i] = 0;
             begin_simulation(there, rng, state);
           }
-#endif
         }
         if (!is_over) {
           value = step_simulation(there, rng, state, level);
           steps++;
-#if IS_DENSITY
-          is_over = true;
-          real here = REALS_AT(VALUE + flying);
-          real ratio = log_prior_there - REALS_AT(LOG_PRIOR + flying);
-          if (level != 0) ratio += level * value - level * here;
-          real uniform = random(rng);
-          is_accepted = ratio >= 0 || uniform < exp(ratio);
-          if (!(value < INFINITY)) {
-            WHOLES_AT(FAILURES) += 1;
-            WHOLES_AT(BROKEN) = 1;
-            break;
-          }
-#else
           if (!(value < 0)) {
             is_over = true;
             is_accepted = value <= level;
@@ -191,7 +216,6 @@ KERNEL BOUNDS advance(long long lanes, long long groups, long long all_ticks, co
               }
             }
           }
-#endif
         }
         if (is_over) {
           if (is_accepted) {
@@ -225,6 +249,89 @@ KERNEL BOUNDS advance(long long lanes, long long groups, long long all_ticks, co
   }
 }
 
+#else
+
+KERNEL advance(long long lanes, long long groups, long long first_group, long long all_groups,
+               long long all_ticks, const long long *limits, long_word seed, const real *levels,
+               const real *tuning, long long tuned, real *reals, long long *wholes, word *words) {
+  EACH(lane, lanes) {
+    if (WHOLES_AT(BROKEN) == 0) {
+      int rung = (int)(lane / groups);
+      real *numbers = (real *)tuning + rung * tuned;
+      long long named = lane + rung * (all_groups - groups) + first_group;
+      real level = levels[rung];
+      Generator rng = {WORDS_AT(0), WORDS_AT(1), WORDS_AT(2), WORDS_AT(3)};
+      real here[DIMENSION + 2], there[DIMENSION + 2], memory[STATE + 1], info[INFO];
+      long long counted[STATISTICS + 1];
+      for (int i = 0; i < DIMENSION + 2; i++) there[i] = REALS_AT(THERE + i);
+      for (int i = 0; i < STATE; i++) memory[i] = REALS_AT(STATE_FIRST + i);
+      for (int i = 0; i < INFO; i++) info[i] = 0;
+      for (int i = 0; i < STATISTICS; i++) counted[i] = 0;
+      int flying = (int)WHOLES_AT(FLYING);
+      bool under_way = WHOLES_AT(UNDER_WAY) != 0, is_new = true;
+      unsigned steps = 0, done = 0, accepted = 0;
+      int ticks = (int)(limits ? limits[lane] : all_ticks);
+      // The tick since which the present move is under way.
+      int since = -(int)WHOLES_AT(AGE);
+      for (int tick = 0; tick < ticks; tick++) {
+        if (is_new) {
+          for (int i = 0; i < DIMENSION; i++) here[i] = REALS_AT(flying * DIMENSION + i);
+          here[DIMENSION] = REALS_AT(VALUE + flying);
+          here[DIMENSION + 1] = REALS_AT(LOG_PRIOR + flying);
+          is_new = false;
+        }
+        if (!under_way) {
+          rng = generator_of(seed, 2 * named + flying, WHOLES_AT(STARTED + flying), MOVE);
+          begin_move(level, numbers, here, rng, there, memory, info);
+          under_way = true;
+          since = tick;
+        }
+        int outcome = (int)step_move(level, numbers, here, rng, there, memory, info);
+        steps += (unsigned)info[WORK];
+        info[WORK] = 0;
+        for (int i = 0; i < STATISTICS; i++) {
+          counted[i] += (long long)(info[OWN + i] * CHANCE_UNIT);
+          info[OWN + i] = 0;
+        }
+        if (info[STATUS] != 0) {
+          WHOLES_AT(FAILURES) += 1;
+          WHOLES_AT(BROKEN) = 1;
+          break;
+        }
+        if (outcome != GOES_ON) {
+          if (outcome == GOES) {
+            accepted++;
+            for (int i = 0; i < DIMENSION; i++) REALS_AT(flying * DIMENSION + i) = there[i];
+            REALS_AT(VALUE + flying) = there[DIMENSION];
+            REALS_AT(LOG_PRIOR + flying) = there[DIMENSION + 1];
+          }
+          done++;
+          flying = 1 - flying;
+          under_way = false;
+          is_new = true;
+          since = tick + 1;
+          WHOLES_AT(STARTED + flying) += 1;
+        }
+      }
+      WORDS_AT(0) = rng.a;
+      WORDS_AT(1) = rng.b;
+      WORDS_AT(2) = rng.c;
+      WORDS_AT(3) = rng.d;
+      for (int i = 0; i < DIMENSION + 2; i++) REALS_AT(THERE + i) = there[i];
+      for (int i = 0; i < STATE; i++) REALS_AT(STATE_FIRST + i) = memory[i];
+      WHOLES_AT(FLYING) = flying;
+      WHOLES_AT(UNDER_WAY) = under_way;
+      WHOLES_AT(AGE) = ticks - since;
+      WHOLES_AT(STEPS) += steps;
+      WHOLES_AT(DONE) += done;
+      WHOLES_AT(ACCEPTED) += accepted;
+      for (int i = 0; i < STATISTICS; i++) WHOLES_AT(COUNT + i) += counted[i];
+    }
+  }
+}
+
+#endif
+
 // --- exchanges ------------------------------------------------------------------------------------
 
 #define POSITIONS (SIDES * RUNGS)
@@ -240,10 +347,10 @@ DEVICE real swap_chance(real level, real warmer_level, real value, real warmer_v
 #endif
 }
 
-KERNEL exchange(long long lanes, long long groups, long_word number, long_word seed,
-                const real *levels, real *reals, long long *wholes) {
+KERNEL exchange(long long lanes, long long groups, long long first_group, long_word number,
+                long_word seed, const real *levels, real *reals, long long *wholes) {
   EACH(group, groups) {
-    Generator rng = generator_of(seed, group, number, EXCHANGE);
+    Generator rng = generator_of(seed, first_group + group, number, EXCHANGE);
     real rows[POSITIONS][WIDTH];
     int journeys[POSITIONS], source[POSITIONS], side_of[POSITIONS];
     bool is_taken[POSITIONS];

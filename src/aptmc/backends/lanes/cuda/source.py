@@ -11,13 +11,35 @@ from aptmc.backends.lanes.fleet import Voyage
 from aptmc.backends.lanes.model import LaneModel
 from aptmc.backends.lanes.tables import CHANCE_UNIT, Whole
 from aptmc.errors import InputError
+from aptmc.jax_programs import special
+from aptmc.kernels.stages import GOES, GOES_ON
 from aptmc.keys import EXCHANGE, MOVE
+from aptmc.problem.chain_state import OWN, STATUS, WORK
 from aptmc.problem.prior import Prior
 from aptmc.problem.prior.joint import Joint
 from aptmc.problem.prior.log_densities import log_marginal
 from aptmc.record.record import COLDEST, HOTTEST
-from aptmc.translation import GENERATOR, PRIMITIVE, REAL, REALS, WHOLE, Module
+from aptmc.translation import (
+    GENERATOR,
+    LONG_WORD,
+    PRIMITIVE,
+    REAL,
+    SINGLE,
+    WORD,
+    Module,
+    Static,
+    sized,
+    tuple_of,
+)
 
+# What programs of JAX call that is written in C by hand.
+PRIMITIVES = {
+    special.threefry: ("threefry", tuple_of((WORD, WORD))),
+    special.bits_f4: ("bits_f4", SINGLE),
+    special.bits_u4: ("bits_u4", WORD),
+    special.bits_f8: ("bits_f8", REAL),
+    special.bits_u8: ("bits_u8", LONG_WORD),
+}
 # Long, and rarely needed: better not copied into every place where they are called.
 APART = ("standard_gamma", "poisson", "binomial")
 PROBLEM = "//PROBLEM//"
@@ -26,7 +48,7 @@ PROBLEM = "//PROBLEM//"
 def source_for(voyage: Voyage, bits: int) -> str:
     """All of the C code of a run."""
     text = files("aptmc.backends.lanes.cuda").joinpath("lanes.c").read_text()
-    return _definitions(voyage, bits) + text.replace(PROBLEM, problem_code(voyage.model, bits))
+    return _definitions(voyage, bits) + text.replace(PROBLEM, problem_code(voyage, bits))
 
 
 def _definitions(voyage: Voyage, bits: int) -> str:
@@ -37,11 +59,17 @@ def _definitions(voyage: Voyage, bits: int) -> str:
         "STATE": model.size,
         "RUNGS": voyage.rungs,
         "SIDES": 2 if voyage.takes_all else 1,
-        "IS_DENSITY": int(model.log_value is not None),
+        "HAS_STAGES": int(model.stages is not None),
+        "STATISTICS": len(model.statistics),
+        "INFO": OWN + len(model.statistics),
+        "STATUS": STATUS,
+        "WORK": WORK,
+        "OWN": OWN,
+        "GOES_ON": GOES_ON,
+        "GOES": GOES,
         "HAS_TOLERANCES": int(voyage.has_tolerances),
         "REJECTS_FAILURES": int(model.problem.rejects_failures),
         "FACTOR": model.factor,
-        "SPREAD": model.spread,
         "VALUE": places.value,
         "LOG_PRIOR": places.log_prior,
         "THERE": places.there,
@@ -52,15 +80,16 @@ def _definitions(voyage: Voyage, bits: int) -> str:
         "COLDEST": COLDEST,
         "HOTTEST": HOTTEST,
         "CHANCE_UNIT": CHANCE_UNIT,
-        **{column.name: int(column) for column in Whole if column is not Whole.COUNT},
+        **{column.name: int(column) for column in Whole},
     }
     real = "double" if bits == 64 else "float"
     lines = [f"#define {name} {value}" for name, value in numbers.items()]
     return "\n".join([f"typedef {real} real;", "typedef long long whole;", *lines, ""])
 
 
-def problem_code(model: LaneModel, bits: int) -> str:
+def problem_code(voyage: Voyage, bits: int) -> str:
     """The functions of the problem in C, under the names by which `lanes.c` calls them."""
+    model = voyage.model
     if not model.problem.parametrisation.is_identity:
         raise InputError(
             "on a GPU parameters must be real numbers, and this prior has whole numbers or shares: "
@@ -68,27 +97,45 @@ def problem_code(model: LaneModel, bits: int) -> str:
         )
     kind = np.float64 if bits == 64 else np.float32
     largest = float(np.finfo(kind).max)
-    module = Module({**DRAWS, "random": PRIMITIVE}, APART, largest=largest)
+    draws = {**DRAWS, "random": PRIMITIVE}
+    module = Module(draws, APART, largest=largest, primitives=PRIMITIVES)
+    pieces = _stages(voyage, module) if model.stages is not None else _simulation(model, module)
+    return module.code() + "\n".join(pieces)
+
+
+def _simulation(model: LaneModel, module: Module) -> list[str]:
+    assert model.steps is not None
+    theta, state = sized(model.dimension), sized(model.size)
     normal, _ = module.translated(DRAWS["standard_normal"], (GENERATOR,))
-    pieces = [
+    begin, _ = module.translated(model.steps.begin, (theta, GENERATOR, state))
+    step, _ = module.translated(model.steps.step, (theta, GENERATOR, state, REAL))
+    head = "real *theta, Generator &rng, real *state"
+    call = f"{step}(theta, rng, state, tolerance)"
+    return [
         f"DEVICE real standard_normal_of(Generator &rng) {{ return {normal}(rng); }}",
         _log_prior(model, module),
+        f"DEVICE void begin_simulation({head}) {{ {begin}(theta, rng, state); }}",
+        f"DEVICE real step_simulation({head}, real tolerance) {{ return real({call}); }}",
     ]
-    head = "real *theta, Generator &rng, real *state"
-    if model.steps is not None:
-        begin, _ = module.translated(model.steps.begin, (REALS, GENERATOR, REALS))
-        step, _ = module.translated(model.steps.step, (REALS, GENERATOR, REALS, REAL))
-        pieces.append(f"DEVICE void begin_simulation({head}) {{ {begin}(theta, rng, state); }}")
-        call = f"{step}(theta, rng, state, tolerance)"
-        pieces.append(
-            f"DEVICE real step_simulation({head}, real tolerance) {{ return real({call}); }}"
-        )
-    else:
-        value, _ = module.translated(model.log_value, (REALS,))
-        pieces.append(
-            f"DEVICE real step_simulation({head}, real) {{ return real({value}(theta)); }}"
-        )
-    return module.code() + "\n".join(pieces)
+
+
+def _stages(voyage: Voyage, module: Module) -> list[str]:
+    stages, width = voyage.model.stages, voyage.model.dimension + 2
+    assert stages is not None
+    info = sized(OWN + len(voyage.model.statistics))
+    tuning = sized(voyage.tuning.shape[1])
+    kinds = (REAL, tuning, sized(width), GENERATOR, sized(width), sized(stages.size), info)
+    begin, _ = module.translated(stages.begin, kinds)
+    advance, _ = module.translated(stages.advance, kinds)
+    head = (
+        "real level, real *tuning, real *here, Generator &rng, real *there, real *memory, "
+        "real *info"
+    )
+    given = "level, tuning, here, rng, there, memory, info"
+    return [
+        f"DEVICE void begin_move({head}) {{ {begin}({given}); }}",
+        f"DEVICE whole step_move({head}) {{ return {advance}({given}); }}",
+    ]
 
 
 def _log_prior(model: LaneModel, module: Module) -> str:
@@ -98,10 +145,10 @@ def _log_prior(model: LaneModel, module: Module) -> str:
     if parts and all(part.tables() is not None for part in parts):
         assert isinstance(prior, Prior)
         for place, (family, row) in enumerate(zip(prior.families, prior.parameters, strict=True)):
-            name, _ = module.translated(log_marginal, (REAL, WHOLE, REALS))
-            terms.append(f"{name}(theta[{place}], whole({family}), {module.constant(row).code})")
+            name, _ = module.translated(log_marginal, (REAL, Static(int(family)), sized(len(row))))
+            terms.append(f"{name}(theta[{place}], {module.constant(row).code})")
     elif len(parts) == 1 and isinstance(parts[0], Joint):
-        name, _ = module.translated(parts[0].log_density_at, (REALS,))
+        name, _ = module.translated(parts[0].log_density_at, (sized(model.dimension),))
         terms.append(f"real({name}(theta))")
     elif prior is not None:
         raise InputError(

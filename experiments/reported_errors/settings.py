@@ -1,55 +1,62 @@
-"""Runs in virtual time whose errors are known, to be held against the errors that they report."""
+"""Problems with known means, on ladders, schedules and pools of all kinds, in virtual time."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import njit
 from scipy import integrate, stats
 
 import aptmc
-from aptmc.diagnostics import effective_sample_size, summarise
 
 
 @njit
-def two_modes(theta):
+def two_modes(theta: Any) -> float:
+    """Log likelihood of 0.7 N(3, 0.5) + 0.3 N(-3, 0.5)."""
     right, left = -2.0 * (theta[0] - 3.0) ** 2, -2.0 * (theta[0] + 3.0) ** 2
     most = max(right, left)
-    return most + math.log(0.7 * math.exp(right - most) + 0.3 * math.exp(left - most))
+    return float(most + math.log(0.7 * math.exp(right - most) + 0.3 * math.exp(left - most)))
 
 
 @njit
-def normal(theta):
-    return -0.5 * theta[0] ** 2 - 0.125 * theta[1] ** 2
+def normal(theta: Any) -> float:
+    """Log density of standard deviations 1 and 2."""
+    return float(-0.5 * theta[0] ** 2 - 0.125 * theta[1] ** 2)
 
 
 @njit
-def simulated_distance(theta, rng, tolerance):
-    return abs(theta[0] + rng.normal() - 2.0)
+def simulated_distance(theta: Any, rng: Any, tolerance: float) -> float:
+    """Of one normal draw from a 2 that was observed."""
+    return float(abs(theta[0] + rng.normal() - 2.0))
 
 
 @njit
-def exponential(theta, rung, rng):
-    return rng.exponential(1.0)
+def exponential(theta: Any, rung: int, rng: Any) -> float:
+    """Hold times that know nothing of parameters."""
+    return rng.exponential(1.0)  # type: ignore[no-any-return]
 
 
 @njit
-def slow_on_the_right(theta, rung, rng):
-    return rng.gamma(2.0, 0.5) * (1.0 if theta[0] < 0.0 else 5.0)
+def slow_on_the_right(theta: Any, rung: int, rng: Any) -> float:
+    """Moves from the right mode take five times as long."""
+    return rng.gamma(2.0, 0.5) * (1.0 if theta[0] < 0.0 else 5.0)  # type: ignore[no-any-return]
 
 
-def posterior_mean(tolerance):
-    def weight(mean):
+def posterior_mean(tolerance: float) -> float:
+    """Of the simulator, under its prior."""
+
+    def weight(mean: float) -> float:
         near = stats.norm.cdf([2.0 - tolerance - mean, 2.0 + tolerance - mean])
-        return stats.norm.pdf(mean, 0.0, 3.0) * (near[1] - near[0])
+        return float(stats.norm.pdf(mean, 0.0, 3.0) * (near[1] - near[0]))
 
     total = integrate.quad(weight, -15.0, 20.0)[0]
-    return integrate.quad(lambda mean: mean * weight(mean), -15.0, 20.0)[0] / total
+    return float(integrate.quad(lambda mean: mean * weight(mean), -15.0, 20.0)[0] / total)
 
 
 class Setting(NamedTuple):
+    """A problem, its answer, and how it is sampled."""
+
     problem: aptmc.Problem
     mean: float  # of the first parameter, as it is
     settings: dict[str, Any]
@@ -65,15 +72,35 @@ FEW = aptmc.Ladder.powers([1, 0.5, 0.25])
 
 
 def of(
-    problem, mean, ladder, kernel, every, workers, budget, *, chains=1, hold=exponential, **more
-):
+    problem: aptmc.Problem,
+    mean: float,
+    ladder: aptmc.Ladder,
+    kernel: aptmc.Kernel,
+    every: float,
+    workers: int,
+    budget: float,
+    *,
+    chains: int = 1,
+    hold: Any = exponential,
+    **more: Any,
+) -> Setting:
+    """A setting with deadlines and one queue, unless something else is said."""
     pools = aptmc.Shared(chains)
     schedule, on = aptmc.Anytime(every=every), aptmc.VirtualTime(workers, hold)
     settings = {"ladder": ladder, "kernel": kernel, "schedule": schedule, "pools": pools, "on": on}
     return Setting(problem, mean, settings | {"budget": budget} | more)
 
 
-def abc(tolerance, ladder, scale, every, workers, budget, chains):
+def abc(
+    tolerance: float,
+    ladder: aptmc.Ladder,
+    scale: float,
+    every: float,
+    workers: int,
+    budget: float,
+    chains: int,
+) -> Setting:
+    """The same for the simulator."""
     mean, kernel = posterior_mean(tolerance), aptmc.OneHit(scale)
     return of(ABC, mean, ladder, kernel, every, workers, budget, chains=chains, hold=None)
 
@@ -88,6 +115,7 @@ SETTINGS = {
         TWO, MIDDLE, POWERS, WALK, 1, 8, 6000, chains=4, hold=slow_on_the_right
     ),
     "two modes, partitioned": of(TWO, MIDDLE, POWERS, WALK, 1, 2, 6000, pools=aptmc.Partitioned()),
+    "two modes, paired": of(TWO, MIDDLE, POWERS, WALK, 1, 5, 6000, pools=aptmc.Paired()),
     "two modes, synchronous": of(
         TWO, MIDDLE, POWERS, WALK, 1, 4, 6000, chains=2, schedule=aptmc.Synchronous(moves=1)
     ),
@@ -100,27 +128,3 @@ SETTINGS = {
         0.1, aptmc.Ladder.tolerances([0.1, *TOLERANCES.levels]), 1.0, 1, 3, 5000, 2
     ),
 }
-
-
-class Calibration(NamedTuple):
-    """Root mean squares of errors, in units of what was reported: 1 is right."""
-
-    reported: float
-    by_chain: float  # where the autocorrelation of chains on their own is reported
-    error: float  # of either, one standard error
-
-
-def calibration(setting: Setting, runs: int) -> Calibration:
-    """Over so many runs."""
-    reported, by_chain = np.empty(runs), np.empty(runs)
-    for seed in range(runs):
-        run = aptmc.sample(setting.problem, seed=1000 + seed, progress=False, **setting.settings)
-        chains, times = run.series("x"), [draws.time for draws in run.chains()]
-        row = summarise({"x": chains}, elapsed=1.0, times=times)["x"]
-        if seed == 0:
-            assert row.mcse == run.summary()["x"].mcse
-        alone = row.sd / math.sqrt(effective_sample_size(chains, mean=row.mean))
-        reported[seed] = (row.mean - setting.mean) / row.mcse
-        by_chain[seed] = (row.mean - setting.mean) / alone
-    roots = [float(np.sqrt(np.mean(errors**2))) for errors in (reported, by_chain)]
-    return Calibration(*roots, error=1.0 / math.sqrt(2.0 * runs))

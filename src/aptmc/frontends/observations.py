@@ -2,48 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from aptmc.frontends.pymc_graphs import Graphs
+from aptmc.errors import InputError
 from aptmc.problem.variables import Variable
 
 if TYPE_CHECKING:
+    from aptmc.frontends.model_functions import ModelFunction
     from aptmc.frontends.model_problem import TemperedModel
     from aptmc.result.run import Run
 
 
 @final
 class Observations:
-    """The observed variables of a model, whose likelihood is compiled when it is asked for."""
+    """What a model observes, whose likelihood is compiled when it is asked for.
 
-    def __init__(self, graphs: Graphs) -> None:
-        self._graphs = graphs
+    :param variables: of the numbers that the likelihood of each observed variable has
+    :param made: gives a function (theta, found) that writes the numbers of all of them
+    """
+
+    def __init__(self, variables: Sequence[Variable], made: Callable[[], ModelFunction]) -> None:
+        self._variables, self._made = tuple(variables), made
 
     def with_log_likelihood(self, problem: TemperedModel, run: Run) -> Any:
         """The draws of a run, with a group that has the log likelihood of each observation."""
         import xarray
 
-        observed, graph = self._graphs.of_observations()
-        evaluate = self._graphs.code("values", graph).function
-        known = {one.variable.name: one.variable for one in problem.data_groups["observed_data"]}
-        variables = [known[variable.name] for variable in observed]
+        if not self._variables:
+            raise InputError(
+                "the model has no observations, whose likelihood could be told apart: potentials "
+                "and factors are one number each"
+            )
+        evaluate = self._made().function
         draws = run.draws
         tree = draws.copy()
         length = draws["posterior"].sizes["draw"]
-        size = sum(variable.size for variable in variables)
+        size = sum(variable.size for variable in self._variables)
         chains = [chain.state[:length, : problem.dimension] for chain in run.chains()]
         found = np.empty((len(chains), length, size))
         for states, into in zip(chains, found, strict=True):
             for theta, numbers in zip(states, into, strict=True):
                 evaluate(theta.copy(), numbers)
         coords = {dim: draws["posterior"].coords[dim] for dim in ("chain", "draw")}
-        tree["log_likelihood"] = xarray.DataTree(_dataset(variables, found, coords))
+        tree["log_likelihood"] = xarray.DataTree(_dataset(self._variables, found, coords))
         return tree
 
 
-def _dataset(variables: list[Variable], found: Any, coords: dict[str, Any]) -> Any:
+def single_terms(data: Variable, shape: tuple[int, ...]) -> Variable:
+    """The log likelihoods of some data, which have no dimension within an observation."""
+    if data.shape[: len(shape)] != shape:
+        return Variable(data.name, shape)
+    dims = data.dims[: len(shape)]
+    coords = {dim: places for dim, places in data.coords.items() if dim in dims}
+    return Variable(data.name, shape, dims, coords)
+
+
+def _dataset(variables: Sequence[Variable], found: Any, coords: dict[str, Any]) -> Any:
     import xarray
 
     arrays, start = {}, 0

@@ -1,29 +1,18 @@
-"""Models of posteriordb in NumPyro: the densities of its Stan programs, with the names of these.
-
-Data and reference numbers are those of github.com/stan-dev/posteriordb (commit 28f8d3d), under the
-licence beside this file; `collect.py` takes them from there.
-"""
+"""Models in NumPyro: the densities of the programs in `stan`, with the names of these."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
+from jax.scipy.stats import norm
 
-
-class Posterior(NamedTuple):
-    """A model, its data, and by parameter: mean and its error, standard deviation and its error."""
-
-    model: Callable[..., Any]
-    data: dict[str, Any]
-    reference: dict[str, list[float]]
+from experiments.posteriordb.two_signs import MEAN, SPREAD, WIDTH
 
 
 def eight_schools_centered(y: Any, sigma: Any) -> None:
@@ -82,7 +71,7 @@ def garch(y: Any, sigma1: float) -> None:
     numpyro.sample("y", dist.Normal(mu, sigma), obs=y)
 
 
-STEPS = 20  # of a Runge-Kutta rule of the fourth order, for each year
+STEPS = 5  # of a Runge-Kutta rule of the fourth order, for each year: right to five digits
 
 
 def lotka_volterra(ts: Any, y_init: Any, y: Any) -> None:
@@ -114,24 +103,51 @@ def lotka_volterra(ts: Any, y_init: Any, y: Any) -> None:
     numpyro.sample("y", dist.LogNormal(jnp.log(path), sigma).to_event(2), obs=y)
 
 
-MODELS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "eight_schools-eight_schools_centered": (eight_schools_centered, ("y", "sigma")),
-    "eight_schools-eight_schools_noncentered": (eight_schools_noncentered, ("y", "sigma")),
-    "sblrc-blr": (blr, ("y", "X")),
-    "arK-arK": (autoregression, ("y", "K")),
-    "garch-garch11": (garch, ("y", "sigma1")),
-    "hudson_lynx_hare-lotka_volterra": (lotka_volterra, ("ts", "y_init", "y")),
+def mixture_of_two_labels(y: Any) -> None:
+    """Two normal components, which can change places."""
+    mu = numpyro.sample("mu", dist.Normal(0, 2).expand([2]).to_event(1))
+    _two_components(y, mu)
+
+
+def low_dim_gauss_mix(y: Any) -> None:
+    """The same, the smaller mean first.
+
+    The factor makes of the prior of the larger mean, given the smaller one, a normal density that
+    is only cut off.
+    """
+    small = numpyro.sample("small", dist.Normal(0, 2))
+    large = numpyro.sample("large", dist.TruncatedNormal(0, 2, low=small))
+    numpyro.factor("order", norm.logsf(small / 2))
+    _two_components(y, numpyro.deterministic("mu", jnp.stack([small, large])))
+
+
+def _two_components(y: Any, mu: Any) -> None:
+    sigma = numpyro.sample("sigma", dist.HalfNormal(2).expand([2]).to_event(1))
+    theta = numpyro.sample("theta", dist.Beta(5, 5))
+    weights = dist.Categorical(jnp.stack([theta, 1 - theta]))
+    with numpyro.plate("N", len(y)):
+        mixture = dist.MixtureSameFamily(weights, dist.Normal(mu, sigma))
+        numpyro.sample("y", mixture, obs=y)
+
+
+def two_signs(y: Any, error: Any) -> None:
+    """Groups whose effects have one sign in common, which the data do not tell."""
+    mu = numpyro.sample("mu", dist.Normal(MEAN, WIDTH))
+    tau = numpyro.sample("tau", dist.HalfNormal(SPREAD))
+    with numpyro.plate("J", len(y)):
+        z = numpyro.sample("z", dist.Normal(0, 1))
+        theta = numpyro.deterministic("theta", mu + tau * z)
+        numpyro.sample("y", dist.Normal(jnp.abs(theta), error), obs=y)
+
+
+MODELS: dict[str, Callable[..., Any]] = {
+    "eight_schools_centered": eight_schools_centered,
+    "eight_schools_noncentered": eight_schools_noncentered,
+    "lotka_volterra": lotka_volterra,
+    "arK": autoregression,
+    "garch": garch,
+    "low_dim_gauss_mix": low_dim_gauss_mix,
+    "blr": blr,
+    "mixture_of_two_labels": mixture_of_two_labels,
+    "two_signs": two_signs,
 }
-
-
-def posterior(name: str) -> Posterior:
-    """A posterior by the name that it has there."""
-    numpyro.enable_x64()
-    kept = json.loads((Path(__file__).parent / "references.json").read_text())[name]
-    model, wanted = MODELS[name]
-    given = {key: kept["data"][key] for key in wanted}
-    data = {
-        key: value if isinstance(value, int | float) else np.array(value, float)
-        for key, value in given.items()
-    }
-    return Posterior(model, data, kept["reference"])

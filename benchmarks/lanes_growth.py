@@ -1,0 +1,76 @@
+"""The picture of how events per second grow with the number of lanes.
+
+python -m benchmarks.lanes_growth            draws what stands in the table beside this file
+python -m benchmarks.lanes_growth --measure  measures on this machine's GPU first
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import aptmc
+from aptmc.plots.style import figure
+from benchmarks.lanes import predators
+
+TABLE = Path(__file__).with_suffix(".json")
+PICTURE = Path("docs/figures/lanes_growth.png")
+MODEL = "predators and prey, tolerances 1 to 6 on 8 rungs"
+# As many as fit into memory; with so many, a chain needs longer to forget where it began.
+POWERS, MANY = range(10, 22), 18
+SECONDS, MORE_SECONDS = 4.0, 15.0
+BOTH_BITS: tuple[Literal[32, 64], ...] = (32, 64)
+HEIGHT, RESOLUTION, TOP = 3.4, 160, 4e11
+
+
+def measured() -> dict[str, Any]:
+    """Runs with more and more lanes."""
+    rows = []
+    for bits in BOTH_BITS:
+        for power in POWERS:
+            on = aptmc.Lanes(1 << power, device="gpu", bits=bits, settle=0.4)
+            found = predators(on, SECONDS if power < MANY else MORE_SECONDS)
+            rate = found.events / found.seconds
+            rows.append({"bits": bits, "lanes": found.lanes, "events_per_second": rate})
+            print(rows[-1], flush=True)
+    device = str(aptmc.Lanes(1, device="gpu").device).partition(" with ")[0]
+    date = datetime.date.today().isoformat()
+    return {"date": date, "device": device, "model": MODEL, "rows": rows}
+
+
+def draw(table: dict[str, Any], file: Path) -> None:
+    """One line for each number of bits."""
+    with figure(HEIGHT) as page:
+        axes = page.subplots()
+        for bits in BOTH_BITS:
+            rows = [row for row in table["rows"] if row["bits"] == bits]
+            lanes = [row["lanes"] for row in rows]
+            events = [row["events_per_second"] for row in rows]
+            axes.plot(lanes, events, marker="o", label=f"{bits} bits")
+            if bits == BOTH_BITS[0]:  # what there would be if lanes had all they want
+                ends = [lanes[0], lanes[0] * TOP / events[0]]
+                axes.plot(ends, [events[0], TOP], ls=":", color="0.5", label="in proportion")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set(xlabel="lanes", ylabel="events per second")
+        axes.set_title(f"{table['device']}, {table['date']}: {table['model']}")
+        axes.legend()
+        page.savefig(file, dpi=RESOLUTION)
+
+
+def main() -> None:
+    """Measure if that is asked for, and draw."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--file", type=Path, default=PICTURE)
+    asked = parser.parse_args()
+    if asked.measure:
+        TABLE.write_text(json.dumps(measured(), indent=2) + "\n")
+    draw(json.loads(TABLE.read_text()), asked.file)
+
+
+if __name__ == "__main__":
+    main()

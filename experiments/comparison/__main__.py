@@ -1,0 +1,77 @@
+"""The command line: `python -m experiments.comparison --help`."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import product
+from pathlib import Path
+
+from experiments.comparison.cells import Cell, fill
+from experiments.comparison.environment import INSTALL, PYTHON, install
+from experiments.comparison.picture import draw
+from experiments.comparison.problems import PROBLEMS
+from experiments.comparison.simulators import SIMULATORS
+from experiments.comparison.table import markdown
+
+DENSITY = ("ours", "emcee", "zeus", "reddemcee", "dynesty", "nautilus", "ultranest", "blackjax")
+SMOOTH = ("ours_gradient", "numpyro")
+SIMULATOR = ("ours_simulator", "ours_adjusted", "pyabc", "elfi", "sbi")
+LIBRARIES = (*DENSITY, *SMOOTH, *SIMULATOR)
+RUNS = 10
+
+
+def libraries_for(problem: str) -> tuple[str, ...]:
+    """Who can sample it."""
+    if problem in SIMULATORS:
+        return SIMULATOR
+    return (*DENSITY, *SMOOTH) if PROBLEMS[problem].is_smooth else DENSITY
+
+
+def with_tables(page: str, kind: str, tables: str) -> str:
+    """A page with new tables between the marks for their kind."""
+    begin, end = f"<!-- equal {kind} -->", "<!-- end -->"
+    before, mark, rest = page.partition(begin)
+    if not mark or end not in rest:
+        raise SystemExit(f"the page has no marks {begin} and {end}: put them where tables belong")
+    return f"{before}{begin}\n\n{tables.strip()}\n\n{end}{rest.partition(end)[2]}"
+
+
+def main() -> None:
+    """Run what is missing of what was asked for, and print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.comparison", description=__doc__)
+    parser.add_argument("--install", action="store_true", help="make the environment of the others")
+    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=list(LIBRARIES))
+    parser.add_argument("--equal", choices=("evaluations", "seconds"), default="evaluations")
+    parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--at-once", type=int, default=1, help="runs, where time does not matter")
+    parser.add_argument("--table", action="store_true", help="only print what is there")
+    parser.add_argument("--page", type=Path, help="put the tables into docs/comparison.md")
+    parser.add_argument("--picture", type=Path, help="draw them, docs/figures/comparison.png")
+    options = parser.parse_args()
+    if options.install:
+        install()
+    cells = [
+        Cell(problem, library, seed, options.equal)
+        for seed, problem, library in product(
+            range(1, options.runs + 1), options.problems, options.libraries
+        )
+        if library in libraries_for(problem)
+    ]
+    if not options.table:
+        if not PYTHON.exists():
+            parser.error(f"the other libraries are not there: {INSTALL}")
+        fill(cells, options.at_once if options.equal == "evaluations" else 1)
+    text = markdown(cells, options.equal)
+    print(text)
+    if options.page:
+        options.page.write_text(
+            with_tables(options.page.read_text(encoding="utf-8"), options.equal, text),
+            encoding="utf-8",
+        )
+    if options.picture:
+        draw(cells, options.picture)
+
+
+if __name__ == "__main__":
+    main()

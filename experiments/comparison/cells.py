@@ -1,0 +1,99 @@
+"""Cells of the table: each a run of a library on a density, kept in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from experiments.comparison.environment import CACHE, PYTHON
+from experiments.comparison.problems import PROBLEMS
+
+ROOT = Path(__file__).resolve().parents[2]
+OURS = "ours"
+PATIENCE, EXTRA = 3.0, 60.0  # budgets, and seconds: whoever has not returned then is ended
+
+
+class Cell(NamedTuple):
+    """One run."""
+
+    problem: str
+    library: str
+    seed: int
+    kind: str  # "evaluations" or "seconds": what is equal for all
+    workers: int = 2
+
+    @property
+    def path(self) -> Path:
+        """Where what it found is kept."""
+        words = "-".join(map(str, self)).replace(" ", "_")
+        return CACHE / "cells" / f"{words}.json"
+
+    @property
+    def limits(self) -> tuple[int, float, int]:
+        """What it may use."""
+        density = PROBLEMS[self.problem]
+        if self.kind == "evaluations":
+            return density.evaluations, 0.0, self.workers
+        return 0, density.seconds, self.workers
+
+    def found(self) -> dict[str, Any] | None:
+        """What was found before, if it was."""
+        if not self.path.exists():
+            return None
+        kept: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
+        return kept
+
+
+def measure(cell: Cell) -> dict[str, Any]:
+    """Run it, and keep what came of it or what it complained of."""
+    evaluations, seconds, _ = cell.limits
+    python = sys.executable if cell.library.startswith(OURS) else str(PYTHON)
+    asked = {
+        "problem": cell.problem, "library": cell.library, "seed": cell.seed, "limits": cell.limits,
+    }  # fmt: skip
+    alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
+    surroundings = os.environ | alone | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
+    patience = PATIENCE * (seconds or evaluations / 3_000) + EXTRA
+    with subprocess.Popen(
+        [python, "-m", "experiments.comparison.one_run", json.dumps(asked)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            reply, complaint = process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            reply, complaint = "", f"ended after {patience:.0f} s"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    lines = [line for line in reply.splitlines() if line.startswith("{")]
+    if lines:
+        found: dict[str, Any] = json.loads(lines[-1])
+    else:
+        found = {"failed": (complaint.strip().splitlines() or ["no reply"])[-1][:300]}
+    cell.path.parent.mkdir(parents=True, exist_ok=True)
+    new = cell.path.with_suffix(f".{os.getpid()}-{cell.seed}")
+    new.write_text(json.dumps(found), encoding="utf-8")
+    new.rename(cell.path)
+    return found
+
+
+def fill(cells: Sequence[Cell], at_once: int) -> None:
+    """Run what has not been run."""
+    missing = [cell for cell in cells if cell.found() is None]
+
+    def one(cell: Cell) -> None:
+        found = measure(cell)
+        words = found.get("failed") or f"{found['elapsed']:.1f} s, {found['evaluations']:,}"
+        print(f"{cell.path.stem}: {words}", file=sys.stderr, flush=True)
+
+    with ThreadPoolExecutor(at_once) as executor:
+        list(executor.map(one, missing))

@@ -1,0 +1,54 @@
+"""ELFI: sequential Monte Carlo that halves its threshold; the last complete population."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from experiments.comparison.given import GIVEN, Answer, Limits
+from experiments.comparison.simulators import Simulator
+
+POPULATION, ROUNDS = 100, 40
+
+
+class Spent(Exception):
+    """The budget is spent."""
+
+
+def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
+    """A population of a hundred, the median of the discrepancies as the next threshold."""
+    import elfi
+
+    over = limits.watch()  # here
+    case = given.case
+
+    def simulate(*theta: Any, batch_size: int = 1, random_state: Any = None) -> Any:
+        rng = np.random.default_rng(random_state.randint(2**31))
+        found = []
+        for point in np.column_stack(theta):
+            if over():  # here
+                raise Spent  # here
+            GIVEN.evaluations += 1  # here
+            found.append(case.simulate(point, rng))
+        return np.array(found)
+
+    def discrepancy(simulated: Any, observed: Any) -> Any:
+        distances = [case.distance(one, observed[0]) for one in simulated]
+        return np.nan_to_num(distances, posinf=1e12)
+
+    model = elfi.ElfiModel()
+    sides = zip(case.parameters, case.low, case.high, strict=True)
+    priors = [elfi.Prior("uniform", a, b - a, model=model, name=name) for name, a, b in sides]
+    data = np.array([case.observed])
+    simulator = elfi.Simulator(simulate, *priors, observed=data, name="simulator")
+    distance = elfi.Discrepancy(discrepancy, simulator, name="distance")
+    smc = elfi.SMC(distance, batch_size=POPULATION, seed=seed)
+    try:
+        smc.sample(POPULATION, quantiles=[0.5] * ROUNDS, bar=False)
+    except Exception:
+        if not over():  # here
+            raise  # here
+    last = smc._populations[-1]
+    draws = np.column_stack([last.outputs[name] for name in case.parameters])
+    return Answer(draws, last.weights, note=f"tolerance {last.threshold:.3g}")

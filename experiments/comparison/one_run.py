@@ -1,0 +1,71 @@
+"""One run of one library on one density, in the library's environment; started by `cells`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+import time
+import warnings
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from experiments.comparison.given import GIVEN, Answer, Limits
+from experiments.comparison.problem import Density
+from experiments.comparison.problems import PROBLEMS
+
+PLUMBING = "here"  # ends a line that is there for the comparison's sake
+
+
+def lines_of(module: ModuleType) -> int:
+    """How much a user writes: the lines of `sample`, without its head and what is only here."""
+    source = inspect.getsource(module.sample).splitlines()[1:]
+    lines = [line.strip() for line in source]
+    return sum(
+        bool(line) and not line.startswith(('"""', "#", "return")) and not line.endswith(PLUMBING)
+        for line in lines
+    )
+
+
+def estimates(answer: Answer, name: str) -> list[float]:
+    """Means of the density's quantities."""
+    values = np.asarray(PROBLEMS[name].quantities(np.asarray(answer.draws)), dtype=float)
+    weights = np.ones(len(values)) if answer.weights is None else np.asarray(answer.weights)
+    means: list[float] = (weights @ values / weights.sum()).tolist()
+    return means
+
+
+def run(name: str, library: str, seed: int, limits: Limits) -> dict[str, Any]:
+    """What it found, in numbers."""
+    problem = PROBLEMS[name]
+    if isinstance(problem, Density):
+        GIVEN.density = problem
+        problem.log_posterior(problem.from_cube(np.full(problem.dimension, 0.5)))  # compiles
+    else:
+        problem.case.simulate(np.array(problem.truth.means), np.random.default_rng(0))
+    GIVEN.evaluations = 0
+    module = import_module(f"experiments.comparison.libraries.{library}")
+    began, spent = time.perf_counter(), sum(os.times()[:4])
+    answer: Answer = module.sample(problem, limits, seed)
+    used = answer.evaluations
+    return {
+        "elapsed": time.perf_counter() - began,
+        "processor": sum(os.times()[:4]) - spent,
+        "means": estimates(answer, name),
+        "log_evidence": None if answer.log_evidence is None else float(answer.log_evidence),
+        "evaluations": int(GIVEN.evaluations if used is None else used),
+        "lines": lines_of(module),
+        "note": answer.note,
+    }
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore")
+    asked = json.loads(sys.argv[1])
+    print(
+        json.dumps(run(asked["problem"], asked["library"], asked["seed"], Limits(*asked["limits"])))
+    )

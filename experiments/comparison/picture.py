@@ -1,0 +1,73 @@
+"""The picture: what a run is worth, for every problem and every library."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.comparison.cells import OURS, Cell
+from experiments.comparison.table import NAMES, Row, least, rows
+from experiments.figures import BLUE, DARK, GREEN, LIGHT, ORANGE, VERMILLION, style
+
+OTHERS = (VERMILLION, GREEN, ORANGE, "#CC79A7", "#56B4E9", "#F0E442", "#999999", "#8C564B")
+MARKERS = "sD^vP*Xp"
+LEFT = 0.1  # draws: whoever has fewer stands at the edge
+
+
+def draw(cells: Sequence[Cell], path: Path) -> None:
+    """A row for each problem, a mark for each library, further to the right is better."""
+    table = list(rows(cells))
+    others = list(
+        dict.fromkeys(
+            each.library for _, found in table for each in found if not _is_ours(each.library)
+        )
+    )
+    with style() as pyplot:
+        figure, panel = pyplot.subplots(
+            figsize=(7.2, 0.36 * len(table) + 1.5), layout="constrained"
+        )
+        for place, (_, found) in enumerate(table):
+            panel.axhline(-place, color=LIGHT, linewidth=0.6, zorder=0)
+            for each in found:
+                _mark(panel, -place, each, others)
+        panel.set_yticks(
+            [-place for place in range(len(table))], [density.name for density, _ in table]
+        )
+        panel.set_xscale("log")
+        panel.set_xlabel("effective draws of a run, of the quantity that it knows worst")
+        panel.tick_params(axis="y", length=0)
+        panel.spines[["left", "right", "top"]].set_visible(False)
+        handles, labels = panel.get_legend_handles_labels()
+        by_name = dict(zip(labels, handles, strict=True))
+        names = sorted(by_name, key=lambda name: not name.startswith("aptmc"))
+        figure.legend(
+            [by_name[name] for name in names], names, loc="outside lower center", ncols=5,
+            frameon=False, fontsize=7,
+        )  # fmt: skip
+        figure.savefig(path, dpi=160)
+        pyplot.close(figure)
+
+
+def _is_ours(library: str) -> bool:
+    return library.startswith(OURS)
+
+
+def _mark(panel: Any, height: float, each: Row, others: Sequence[str]) -> None:
+    if not each.runs or not math.isfinite(least(each)):
+        return
+    ours = _is_ours(each.library)
+    number = 0 if ours else others.index(each.library)
+    looks: dict[str, Any] = {"marker": "o", "s": 58, "color": BLUE, "zorder": 4}
+    if not ours:
+        looks = {
+            "marker": MARKERS[number % len(MARKERS)], "s": 26, "zorder": 3,
+            "color": OTHERS[number % len(OTHERS)],
+        }  # fmt: skip
+    if each.library not in ("ours", "ours_simulator") and ours:
+        looks |= {"facecolors": "white", "edgecolors": BLUE, "linewidths": 1.4}
+        del looks["color"]
+    name = NAMES.get(each.library, each.library).replace("`", "")
+    panel.scatter([max(least(each), LEFT)], [height], label=name, **looks)
+    panel.tick_params(colors=DARK)

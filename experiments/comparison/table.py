@@ -1,0 +1,135 @@
+"""The tables: how far off, how often right, and what an evaluation is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from experiments.comparison.cells import Cell
+from experiments.comparison.problem import Density
+from experiments.comparison.problems import PROBLEMS
+from experiments.comparison.simulators import Simulator
+
+NAMES = {
+    "ours": "aptmc",
+    "ours_gradient": "aptmc, gradients",
+    "ours_simulator": "aptmc",
+    "ours_adjusted": "aptmc, `run.adjusted()`",
+    "ultranest": "UltraNest",
+    "blackjax": "BlackJAX, tempered SMC",
+    "numpyro": "NumPyro, NUTS",
+    "pyabc": "pyABC",
+    "elfi": "ELFI",
+}
+ON_TIME = 1.02
+
+
+class Row(NamedTuple):
+    """One library on one problem, over all its runs."""
+
+    library: str
+    runs: int
+    failed: str
+    worth: tuple[float, ...]  # effective draws of a run, by quantity
+    off: tuple[float, ...]  # standard errors of each quantity's mean over runs
+    weights: tuple[float, float] | None  # root mean squared error of weights of modes; its error
+    evidence: tuple[float, float] | None  # mean error of the log evidence; its standard error
+    evaluations: float
+    elapsed: tuple[float, float]  # median and latest
+    lines: int
+    note: str
+
+
+def row(density: Density | Simulator, library: str, found: Sequence[dict[str, Any]]) -> Row:
+    """From what the runs have found."""
+    answered = [each for each in found if "means" in each]
+    complaints = [each["failed"] for each in found if "failed" in each]
+    if not answered:
+        nothing = (math.nan,) * len(density.words)
+        said = complaints[-1] if complaints else "not run"
+        return Row(library, 0, said, nothing, nothing, None, None, 0, (0, 0), 0, "")
+    truth = density.truth
+    errors = np.array([each["means"] for each in answered]) - np.array(truth.means)
+    worth = np.array(truth.variances) / np.maximum((errors**2).mean(axis=0), 1e-300)
+    spread = errors.std(axis=0, ddof=1) / math.sqrt(len(errors)) if len(errors) > 1 else np.inf
+    off = np.divide(errors.mean(axis=0), spread, where=spread > 0, out=np.full(len(worth), np.inf))
+    modes = None
+    if density.modes:
+        squares = (errors[:, list(density.modes)] ** 2).mean(axis=1)
+        root = math.sqrt(squares.mean())
+        modes = root, float(squares.std(ddof=1) / math.sqrt(len(squares)) / (2.0 * root or 1.0))
+    logs = np.array([e["log_evidence"] for e in answered if e["log_evidence"] is not None])
+    evidence = None
+    if logs.size > 1:
+        away = logs - truth.log_evidence
+        evidence = float(np.sqrt((away**2).mean())), float(away.mean())
+    elapsed = [each["elapsed"] for each in answered]
+    return Row(
+        library, len(answered), complaints[-1] if complaints else "", tuple(worth), tuple(off),
+        modes, evidence, float(np.mean([each["evaluations"] for each in answered])),
+        (float(np.median(elapsed)), max(elapsed)), answered[0]["lines"], answered[0]["note"],
+    )  # fmt: skip
+
+
+def rows(cells: Sequence[Cell]) -> Iterator[tuple[Density | Simulator, list[Row]]]:
+    """By problem."""
+    for name in dict.fromkeys(cell.problem for cell in cells):
+        these = [cell for cell in cells if cell.problem == name]
+        table = []
+        for library in dict.fromkeys(cell.library for cell in these):
+            found = [cell.found() for cell in these if cell.library == library]
+            table.append(row(PROBLEMS[name], library, [each for each in found if each]))
+        yield PROBLEMS[name], table
+
+
+def least(each: Row) -> float:
+    """What a run is worth for the quantity that is known worst."""
+    return min(each.worth)
+
+
+def markdown(cells: Sequence[Cell], kind: str) -> str:
+    """A table for each problem, the best first."""
+    parts = []
+    for density, table in rows(cells):
+        what = "evaluations" if isinstance(density, Density) else "simulations"
+        amount = f"{density.evaluations:,} {what}" if kind == "evaluations" else (
+            f"{density.seconds:g} s on {cells[0].workers} processors"
+        )  # fmt: skip
+        words = f"effective draws, worst ({', '.join(density.words)})"
+        parts.append(
+            f"### {density.name[0].upper()}{density.name[1:]}\n\n{density.says}; {amount}\n\n"
+            f"| library | runs | {words} | furthest off | weights of modes off by | log Z off by "
+            f"| evaluations | per 1,000 | seconds | lines |\n{'| --- ' * 10}|"
+        )
+        for each in sorted(table, key=lambda each: -least(each) if each.runs else math.inf):
+            parts.append(_line(density, each, kind))
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _line(density: Density | Simulator, each: Row, kind: str) -> str:
+    name = NAMES.get(each.library, each.library)
+    if not each.runs:
+        return f"| {name} | 0 | {each.failed.replace('|', '/')} {'|  ' * 7}|"
+    worth = f"**{_count(least(each))}** ({', '.join(map(_count, each.worth))})"
+    modes = "-" if each.weights is None else f"{each.weights[0]:.3f} ± {each.weights[1]:.3f}"
+    logs = (
+        "-" if each.evidence is None else f"{each.evidence[0]:.3f} (mean {each.evidence[1]:+.3f})"
+    )
+    off = max(each.off, key=abs)
+    late = "" if kind == "evaluations" else f", latest {each.elapsed[1]:.1f}"
+    cells = [
+        name, str(each.runs), worth, f"{off:+.1f} se", modes, logs, f"{each.evaluations:,.0f}",
+        _count(1000.0 * least(each) / each.evaluations), f"{each.elapsed[0]:.1f}{late}",
+        str(each.lines),
+    ]  # fmt: skip
+    return "| " + " | ".join(cells) + " |"
+
+
+def _count(value: float) -> str:
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"

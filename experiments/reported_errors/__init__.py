@@ -1,0 +1,1 @@
+"""Are reported errors as large as errors are? Root mean squares of (mean - truth) / mcse."""

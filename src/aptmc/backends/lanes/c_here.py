@@ -1,0 +1,98 @@
+"""The C code of lanes on this machine's processors, where there is a compiler for it.
+
+It is the code that a GPU is given, and computes what numba's does, bit for bit, some times as fast:
+the generator and the state of a lane stay in registers. Where there is no compiler, or a function
+has no translation, numba's is used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aptmc.backends.lanes.advance import compiled_advance
+from aptmc.backends.lanes.cuda.source import source_for
+from aptmc.backends.lanes.fleet import Voyage
+from aptmc.compiled import FloatTable
+from aptmc.errors import InputError
+
+COMPILERS = ("cc", "gcc", "clang")
+# No two operations are made into one, as numba does it; -O2 and beyond were slower.
+OPTIONS = ("-x", "c++", "-O1", "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC", "-w")
+WAYS = ("auto", "c", "numba")
+
+
+def advance_here(voyage: Voyage, way: str) -> Callable[..., None]:
+    """The function that takes lanes on, as `compiled_advance` describes it.
+
+    :param way: "c", "numba", or "auto": C if that can be had
+    """
+    if way != "numba":
+        try:
+            return _in_c(voyage)
+        except InputError:
+            if way == "c":
+                raise
+    return compiled_advance(voyage.model)
+
+
+def _in_c(voyage: Voyage) -> Callable[..., None]:
+    model, kept = voyage.model, voyage.model.problem.compiled_moves
+    code = ("lanes in c", model.steps, model.stages, model.factor, voyage.tuning.shape[1])
+    if code not in kept:
+        # Moves know nothing of the ladder: so the code of one rung will do for all.
+        one_rung = replace(voyage, levels=voyage.levels[:1], takes_all=False)
+        kept[code] = _calling(_library(source_for(one_rung, 64)))
+    return kept[code]
+
+
+def _calling(library: ctypes.CDLL) -> Callable[..., None]:
+    number = ctypes.c_longlong
+
+    def advance(
+        first: int, last: int, ticks: Any, groups: int, first_group: int, all_groups: int,
+        seed: int, levels: Any, tuning: FloatTable, reals: Any, wholes: Any, words: Any,
+    ) -> None:  # fmt: skip
+        limits = np.ascontiguousarray(ticks, np.int64)
+        numbers = np.ascontiguousarray(tuning)
+        library.only(number(first), number(last))
+        library.advance(
+            number(reals.shape[1]), number(groups), number(first_group), number(all_groups),
+            number(0), _pointer(limits), number(seed), _pointer(levels), _pointer(numbers),
+            number(numbers.shape[1]), _pointer(reals), _pointer(wholes), _pointer(words),
+        )  # fmt: skip
+
+    return advance
+
+
+@cache
+def _library(source: str) -> ctypes.CDLL:
+    """The code, compiled and loaded; once in a process."""
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if compiler is None:
+        raise InputError(
+            f'there is no C compiler here ({", ".join(COMPILERS)}): use compiler="numba"'
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        code, made = Path(folder, "lanes.cpp"), Path(folder, "lanes.so")
+        code.write_text(source)
+        done = subprocess.run(
+            [compiler, *OPTIONS, "-o", str(made), str(code), "-lm"], capture_output=True, text=True
+        )
+        if done.returncode != 0:
+            said = done.stderr.strip().partition("\n")[0]
+            raise InputError(f'{compiler} cannot compile lanes: {said}; use compiler="numba"')
+        return ctypes.CDLL(str(made))
+
+
+def _pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)

@@ -1,0 +1,69 @@
+"""A first simulation, before there are workers: a problem whose data do not fit is refused at once.
+
+A copy of the fork server simulates once, and tells the coordinating process what is wrong, if
+anything is. Nobody waits long for it: a simulation that takes its time, or ends its process, is
+looked at by the workers.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from contextlib import suppress
+from typing import NoReturn, final
+
+from aptmc.backends.processes.messages import FAULTY, NEWS
+from aptmc.backends.processes.surroundings import end_group, end_with_parent
+from aptmc.clock import WallClock, pause
+from aptmc.problem import Problem
+
+LONGEST = 2.0  # seconds of a look, while something else is done
+PATIENCE = 0.1  # seconds for which one waits for it
+FOUND_FAULT = 86  # the status with which it ends then, and users' functions hardly do
+
+
+@final
+class FirstLook:
+    """A process that simulates once."""
+
+    def __init__(self, problem: Problem, coordinator: socket.socket) -> None:
+        """Start it. This process must have a single thread."""
+        self._process = os.fork()
+        if self._process == 0:
+            _look(problem, coordinator)
+        with suppress(OSError):  # whoever comes first, it or we
+            os.setpgid(self._process, self._process)
+
+    def has_found_fault(self) -> bool:
+        """Whether it has told of a fault. It is ended, whatever it is at, and all that it began."""
+        clock = WallClock()
+        until = clock.now() + PATIENCE
+        ended, status = os.waitpid(self._process, os.WNOHANG)
+        while ended == 0 and clock.now() < until:
+            pause(0.002)
+            ended, status = os.waitpid(self._process, os.WNOHANG)
+        end_group(self._process, signal.SIGKILL)
+        if ended == 0:
+            _, status = os.waitpid(self._process, 0)
+        return os.waitstatus_to_exitcode(status) == FOUND_FAULT
+
+
+def _look(problem: Problem, coordinator: socket.socket) -> NoReturn:
+    """Simulate, in silence: what a simulator prints is printed by the workers."""
+    status = 0
+    process = os.getpid()
+    try:
+        os.setpgid(0, 0)
+        end_with_parent(signal.SIGKILL)
+        signal.setitimer(signal.ITIMER_REAL, LONGEST)  # which ends it
+        silence = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(silence, stream)
+        fault = problem.first_fault()
+        if fault is not None and os.getpid() == process:  # not a copy that the simulator has made
+            text = fault.encode()
+            coordinator.sendall(NEWS.pack(FAULTY, len(text), 0) + text)
+            status = FOUND_FAULT
+    finally:
+        os._exit(status)

@@ -1,0 +1,140 @@
+"""The comparison with other libraries: its truths, its densities, its table."""
+
+from __future__ import annotations
+
+import json
+import math
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aptmc.problem.prior.evaluation import log_density_by_parts
+from experiments.comparison import cells as kept
+from experiments.comparison.cells import Cell
+from experiments.comparison.densities import DENSITIES
+from experiments.comparison.given import Limits
+from experiments.comparison.one_run import estimates, lines_of, run
+from experiments.comparison.priors import prior_of
+from experiments.comparison.problem import Density
+from experiments.comparison.table import least, markdown, row, rows
+from experiments.comparison.truths import PUBLISHED, middles, on_a_grid, schools, shells
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_evidence_is_the_published_one(name: str) -> None:
+    assert DENSITIES[name].truth.log_evidence == pytest.approx(PUBLISHED[name], abs=0.006)
+
+
+def test_truths_are_what_their_computation_gives() -> None:
+    coarse = middles(0.0, 10.0 * math.pi, 300)
+    found = {
+        "egg box": on_a_grid(DENSITIES["egg box"], coarse, coarse),
+        "shells 10": shells(DENSITIES["shells 10"]),
+        "schools": schools(301, 800),
+    }
+    for name, each in found.items():
+        truth = DENSITIES[name].truth
+        np.testing.assert_allclose(each["means"], truth.means, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(each["variances"], truth.variances, rtol=1e-3)
+        assert each["log_evidence"] == pytest.approx(truth.log_evidence, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", DENSITIES)
+def test_all_forms_of_a_density_agree(name: str) -> None:
+    jax = pytest.importorskip("jax")
+    jax_densities = import_module("experiments.comparison.jax_densities")
+    density = DENSITIES[name]
+    prior = prior_of(name)
+    assert prior.dimension == density.dimension
+    points = density.draw_prior(np.random.default_rng(1), 5)
+    # Part after part, which compiles nothing.
+    ours = log_density_by_parts(prior.parts, prior.parametrisation, points)
+    for point, own in zip(points, ours, strict=True):
+        log_prior, log_likelihood = density.log_prior(point), density.log_likelihood(point)
+        assert math.isfinite(log_prior)
+        # Ours moves what is bounded as it is given; the density is of the same numbers.
+        assert own == pytest.approx(log_prior, rel=1e-9)
+        with jax.enable_x64(True):
+            functions = jax_densities.LOG_PRIORS[name], jax_densities.LOG_LIKELIHOODS[name]
+            found = [float(function(point)) for function in functions]
+        assert found == pytest.approx([log_prior, log_likelihood], rel=1e-9)
+        assert density.quantities(point[None]).shape == (1, len(density.words))
+    assert len(density.truth.means) == len(density.words)
+
+
+def made_up(errors: Any, **others: Any) -> list[dict[str, Any]]:
+    truth = DENSITIES["coin"].truth
+    return [
+        {
+            "means": (np.array(truth.means) + error).tolist(),
+            "log_evidence": truth.log_evidence + 0.1,
+            "evaluations": 1000,
+            "elapsed": 1.0,
+            "lines": 5,
+            "note": "",
+        }
+        | others
+        for error in errors
+    ]
+
+
+def test_a_row_counts_what_independent_draws_would_be_worth() -> None:
+    density = DENSITIES["coin"]
+    sds = np.sqrt(density.truth.variances)
+    errors = np.random.default_rng(1).normal(0.0, sds / math.sqrt(50.0), (400, 3))
+    found = row(density, "ours", made_up(errors))
+    # A chi-square of 400: six standard deviations.
+    assert found.worth == pytest.approx((50.0,) * 3, rel=6.0 * math.sqrt(2.0 / 400))
+    assert max(map(abs, found.off)) < 4.9
+    assert found.evidence == pytest.approx((0.1, 0.1))
+    biased = row(density, "ours", made_up(errors + 0.5 * sds))
+    assert max(map(abs, biased.off)) > 4.9
+    assert least(biased) < 5.0
+
+
+def test_whoever_gives_no_answer_has_a_row_that_says_why() -> None:
+    found = row(DENSITIES["coin"], "zeus", [{"failed": "it fell over | here"}])
+    assert (found.runs, found.failed) == (0, "it fell over | here")
+
+
+def test_cells_are_kept_and_make_a_table(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(kept, "CACHE", tmp_path)
+    cells = [
+        Cell("coin", library, seed, "evaluations")
+        for library in ("ours", "zeus")
+        for seed in (1, 2)
+    ]
+    assert [cell.found() for cell in cells] == [None] * 4
+    (tmp_path / "cells").mkdir()
+    for cell in cells[:2]:
+        (reply,) = made_up([np.array([0.01 * cell.seed, 0.0, 0.0])])
+        cell.path.write_text(json.dumps(reply))
+    cells[2].path.write_text(json.dumps({"failed": "no | numpy"}))
+    ((density, table),) = list(rows(cells))
+    assert isinstance(density, Density)
+    assert [(each.library, each.runs) for each in table] == [("ours", 2), ("zeus", 0)]
+    text = markdown(cells, "evaluations")
+    assert "| aptmc | 2 |" in text
+    assert "no / numpy" in text
+    assert all(line.count("|") == 11 for line in text.splitlines() if line.startswith("|"))
+
+
+def test_one_run_of_ours_counts_its_evaluations_and_lines() -> None:
+    found = run("coin", "ours", 1, Limits(4_000, 0.0, 2))
+    assert found["evaluations"] == 4_000
+    assert 4 <= found["lines"] <= 8
+    assert found["means"][2] == pytest.approx(0.5, abs=0.05)
+    assert lines_of(import_module("experiments.comparison.libraries.emcee")) > found["lines"]
+
+
+def test_weights_count() -> None:
+    from experiments.comparison.given import Answer
+
+    draws = np.array([[0.2, 0.5], [0.8, 0.5]])
+    plain, weighted = (
+        estimates(Answer(draws, weights), "coin") for weights in (None, np.array([1.0, 3.0]))
+    )
+    assert plain[0] == pytest.approx(0.5)
+    assert weighted[0] == pytest.approx(0.65)

@@ -1,0 +1,85 @@
+"""Runs of simulators of JAX: they reach draws of the right law, here and in workers."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import aptmc
+
+jax = pytest.importorskip("jax")
+jnp = pytest.importorskip("jax.numpy")
+FAR = 4.4  # standard errors: by chance once in 100,000 times
+OBSERVED, TOLERANCE = 1.5, 0.5
+# theta + N(0, 1) within the tolerance of what was observed, far from the bounds of the prior
+VARIANCE = 1 + TOLERANCE**2 / 3
+LADDER = aptmc.Ladder.tolerances([TOLERANCE, 1.5, 5.0])
+
+
+def simulate(theta, key):
+    """A sum of as many small steps as theta says, by a loop whose length is not known before."""
+    steps = 4.0 + jnp.floor(jnp.abs(theta[0]))
+
+    def step(carried):
+        number, key, total = carried
+        key, own = jax.random.split(key)
+        return number + 1, key, total + jax.random.normal(own)
+
+    begin = (0.0 * steps, key, 0.0 * steps)
+    _, _, total = jax.lax.while_loop(lambda carried: carried[0] < steps, step, begin)
+    return jnp.array([theta[0] + total / jnp.sqrt(steps)])
+
+
+def simulated_distance(theta, key, tolerance):
+    """The same at once, as a distance; infinite as soon as it must be too large."""
+    away = jnp.abs(theta[0] + jax.random.normal(key) - OBSERVED)
+    return jnp.where(away <= tolerance, away, jnp.inf)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    with jax.enable_x64(True):
+        prior = aptmc.Prior(theta=stats.uniform(-9, 18))
+        distance = aptmc.distance.p_norm(2)
+        return aptmc.Abc(simulate, prior, observed=[OBSERVED], distance=distance)
+
+
+def assert_right(run):
+    row = run.summary()["theta"]
+    assert row.ess > 100
+    assert abs(row.mean - OBSERVED) < FAR * row.mcse
+    squares = np.concatenate(run.series("theta")) - OBSERVED
+    error = np.sqrt(2 / row.ess) * VARIANCE
+    assert abs((squares**2).mean() - VARIANCE) < FAR * error
+    # What the second rung would give is noticed.
+    assert abs((squares**2).mean() - (1 + 1.5**2 / 3)) > FAR * error
+
+
+def sampled(problem, on, moves):
+    return aptmc.sample(
+        problem, budget=f"{moves} moves", ladder=LADDER, kernel=aptmc.OneHit(scale=2.0), on=on,
+        seed=1, progress=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("on", "moves"), [(aptmc.InProcess(), 6000), (aptmc.Processes(2), 2500)])
+def test_a_run_reaches_draws_of_the_right_law(problem, on, moves):
+    assert problem.is_compiled
+    assert_right(sampled(problem, on, moves))
+
+
+def test_distances_that_stop_early_reach_draws_too():
+    with jax.enable_x64(True):
+        prior = aptmc.Prior(theta=stats.uniform(-9, 18))
+        problem = aptmc.Abc.early(simulated_distance, prior)
+    assert_right(sampled(problem, aptmc.InProcess(), 6000))
+
+
+def test_a_run_goes_on_and_can_be_computed_again(problem, tmp_path):
+    store = tmp_path / "jax.zarr"
+    run = aptmc.sample(
+        problem, budget=300, ladder=LADDER, kernel=aptmc.OneHit(scale=2.0),
+        on=aptmc.VirtualTime(1), store=store, seed=1,
+    )  # fmt: skip
+    more = aptmc.resume(store, problem, budget=200, on=aptmc.VirtualTime(1))
+    assert more.completions > run.completions
+    assert aptmc.replay(store, problem).is_same
