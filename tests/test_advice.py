@@ -45,6 +45,8 @@ def test_a_ladder_that_is_short_or_joins_modes_is_left_as_it_is():
     long = {"levels": (1.0, 0.5, 0.3, 0.2, 0.1), "last_rungs": 5}
     for modes in (0, 2, 7):
         assert advise(GOOD._replace(**long, modes_seen=modes, **rates(0.4, 0.5, 0.4, 0.4))) == []
+    cold = GOOD._replace(**long, modes_seen=1, is_mostly_cold=True, **rates(0.4, 0.5, 0.4, 0.4))
+    assert advise(cold) == []
 
 
 def rates(*values):
@@ -75,6 +77,7 @@ def rates(*values):
             False,
         ),
         ({"round_trips": 0}, "no state travelled", "longer budget", True),
+        ({"round_trips": 0, "is_mostly_cold": True}, "no state travelled", "longer budget", False),
         ({"ends_short_at": 0.25}, "ends at power 0.25", "End it at power 0", False),
         ({"draws": 0, "distinct": 0}, "spent before the first draws", "longer budget", True),
         ({"distinct": 99}, "hardly moves: 10000 draws hold 99 different", "smaller", True),

@@ -20,7 +20,7 @@ from aptmc.problem.chain_state import value_column
 from aptmc.problem.in_steps import WholeBecause
 from aptmc.result.chosen_kernel import more_steps
 from aptmc.result.divergence_advice import about_divergences, share_astray
-from aptmc.result.ladder_advice import about_one_hill, modes_seen
+from aptmc.result.ladder_advice import about_one_hill, is_mostly_cold, modes_seen
 from aptmc.result.lane_advice import about_whole_simulations, why_whole
 from aptmc.result.no_draws import no_draws
 from aptmc.result.one_advice import Advice
@@ -72,6 +72,9 @@ class VitalSigns(NamedTuple):
     more_steps: str = "more local steps per move"  # how to say so to `sample`
     is_grouped: bool = True  # whether moves have several local steps
     modes_seen: int = 0  # on a rung, at most; 0 where nobody has looked
+    is_mostly_cold: bool = (
+        False  # whether most chains of a ladder of powers are on the coldest rung
+    )
     whole_because: WholeBecause | None = None  # of lanes that ran whole simulations
     ends_short_at: float | None = None  # the hottest power, if the prior lies beyond it
     kernel_was_left: bool = False  # to aptmc, so that nobody can ask for another of the kind
@@ -99,8 +102,9 @@ def advise(signs: VitalSigns) -> list[Advice]:
             signs.round_trips,
             was_searched=signs.last_rungs is not None,
             ends_short_at=signs.ends_short_at,
+            is_mostly_cold=signs.is_mostly_cold,
         ),
-        *about_one_hill(len(signs.levels), signs.modes_seen),
+        *about_one_hill(len(signs.levels), signs.modes_seen, is_mostly_cold=signs.is_mostly_cold),
         *_about_draws(signs),
         *about_divergences(signs.astray),
         *_about_warmup(signs),
@@ -289,6 +293,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         more_steps=more_steps(settings),
         is_grouped=bool(run.steps_per_move.max() > 1),
         modes_seen=modes_seen(settings),
+        is_mostly_cold=is_mostly_cold(settings, run.rung_of_chain),
         whole_because=why_whole(settings),
         ends_short_at=ends_short_at(settings),
         kernel_was_left=settings.chosen != "",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from aptmc.compiled import Integers
 from aptmc.kernels import EllipticalSlice, Students
 from aptmc.result.one_advice import Advice
 
@@ -16,9 +19,9 @@ if TYPE_CHECKING:
 LONG = 5
 
 
-def about_one_hill(rungs: int, modes_seen: int) -> Iterator[Advice]:
+def about_one_hill(rungs: int, modes_seen: int, *, is_mostly_cold: bool) -> Iterator[Advice]:
     """What to say of a long ladder on which nothing but one hill was seen."""
-    if rungs >= LONG and modes_seen == 1:
+    if rungs >= LONG and modes_seen == 1 and not is_mostly_cold:
         yield Advice(
             f"none of {rungs} rungs shows more than one mode, and most of the work is done above "
             "the coldest",
@@ -26,6 +29,14 @@ def about_one_hill(rungs: int, modes_seen: int) -> Iterator[Advice]:
             "posterior that is one hill, and see whether both agree",
             serious=False,
         )
+
+
+def is_mostly_cold(settings: Settings, rung_of_chain: Integers) -> bool:
+    """Whether most chains of a ladder of powers stand where draws count, for they get about there:
+    the other rungs are for modes that nobody knows of.
+    """
+    on_coldest = int(np.sum(rung_of_chain == 0))
+    return settings.ladder.kind == "powers" and 2 * on_coldest > rung_of_chain.size
 
 
 def modes_seen(settings: Settings) -> int:

@@ -23,8 +23,7 @@ def run_evidence(run: Run) -> Evidence:
     if ladder.levels[-1] != 0.0:
         raise InputError(
             f"the evidence needs a ladder down to the prior, power 0, and this one ends at "
-            f"{ladder.levels[-1]:g}: use Ladder.powers([1, …, 0]), or ladder='auto' with "
-            'keep="all", which goes there'
+            f"{ladder.levels[-1]:g}: use ladder='auto', or Ladder.powers([1, …, 0])"
         )
     if not run.keeps_all:
         raise InputError('the evidence needs the draws of all rungs: use keep="all"')

@@ -14,12 +14,19 @@ RARE_SWAPS, USUAL_SWAPS = 0.1, 0.9
 
 
 def about_swaps(
-    rates: Floats, round_trips: int, *, was_searched: bool, ends_short_at: float | None = None
+    rates: Floats,
+    round_trips: int,
+    *,
+    was_searched: bool,
+    ends_short_at: float | None = None,
+    is_mostly_cold: bool = False,
 ) -> Iterator[Advice]:
     """What the exchange rates of neighbours show.
 
     :param was_searched: whether the ladder was found in the warm-up
     :param ends_short_at: the hottest power, if the prior lies beyond it
+    :param is_mostly_cold: whether chains of the coldest rung get about by themselves: then round
+        trips are there for modes that nobody knows of
     """
     never = np.flatnonzero(np.isnan(rates))
     rare = np.flatnonzero(rates < RARE_SWAPS)
@@ -53,7 +60,7 @@ def about_swaps(
         yield Advice(
             "no state travelled from the coldest rung to the hottest and back",
             "Use a longer budget, or deadlines that come more often",
-            serious=True,
+            serious=not is_mostly_cold,
         )
     if ends_short_at is not None:
         yield Advice(

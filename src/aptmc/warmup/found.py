@@ -15,7 +15,7 @@ from aptmc.kernels import Kernel, Seen, Students
 from aptmc.kernels.base import STEPS
 from aptmc.kernels.fitted_reference import referred_rows, share_of_prior
 from aptmc.kernels.student_fit import fit_coldest
-from aptmc.ladder import LEARNED, AutoLadder
+from aptmc.ladder import LEARNED
 from aptmc.problem.chain_state import ACCEPTED, value_column
 from aptmc.schedule import DEADLINES_PER_SWEEP
 from aptmc.session.descent import Stage, rows_within, step_size_at
@@ -37,14 +37,14 @@ from aptmc.warmup.tolerances import TolerancesApproach
 
 # Exchanges may take a 50th of the time of whoever carries them out.
 COST_OF_DEADLINES = 0.02
-ONE_RUNG = "one rung will do, for chains in the posterior soon forget where they began"
+MOSTLY_COLD = "most chains stand on the coldest rung, for there they soon forget where they began"
 
 
 @final
 class Found:
     """Levels, kernel and deadlines, as they are after the rounds so far."""
 
-    remembers = ("levels", "kernel", "every", "shortest", "renews", "reference", "chosen")
+    remembers = ("levels", "kernel", "every", "shortest", "renews", "reference", "gets_about")
 
     def __init__(self, settings: Settings) -> None:
         self.asked = settings  # with the first guess of what is to be found
@@ -53,9 +53,9 @@ class Found:
         self.levels = settings.ladder.levels
         learns = self.to_find.kernel
         self.kernel = settings.kernel if learns is None else first_kernel(settings, learns)
-        self.chosen = settings.chosen  # why the kernel is what it is
         self.every = first_deadlines(settings)
         self.shortest = 0.0  # time between deadlines that does not cost too much
+        self.gets_about = False  # whether chains of the posterior forget soon where they began
         self.renews = False  # every step is a fresh draw, as in rejection sampling
         self.reference: Students | None = None  # at the hot end, if one was fitted by now
 
@@ -164,8 +164,8 @@ class Found:
     def learn_from_annealing(self, annealing: Annealing) -> list[tuple[float, FloatTable]]:
         """Stand on powers that suit what was seen on the way, with what was learnt there.
 
-        One rung is enough where chains of the posterior get about by themselves. Gives states, by
-        power.
+        Most chains stand in the posterior where they get about by themselves: other rungs are there
+        for modes that no particle came to. Gives states, by power.
         """
         stages = annealing.stages[::-1]
         asked, wish = self.levels, self.to_find.ladder
@@ -175,37 +175,25 @@ class Found:
         remembered = list(zip(self.levels, rows, strict=True))
         if wish is None or not annealing.has_arrived:
             self.move_to(asked)
-        elif annealing.mixes and self._one_rung_will_do(wish):
-            self.move_to((1.0,))
-            self.kernel = annealing.guide.on_one_rung(self.kernel)
-            if self.asked.chosen:
-                self.chosen = f"{self.asked.chosen}; {ONE_RUNG}"
-        else:
-            rates = self.swap_rates(rows)
-            fewest, most = wish.range
-            levels = power_ladders.respaced(
-                np.array(self.levels), rates, wish.swap_rate, fewest=fewest, most=most
-            )
-            self.move_to(levels)
+            return remembered
+        rates = self.swap_rates(rows)
+        fewest, most = wish.range
+        levels = power_ladders.respaced(
+            np.array(self.levels), rates, wish.swap_rate, fewest=fewest, most=most
+        )
+        self.move_to(levels)
+        if annealing.mixes and not self._needs_hot_draws:
+            self.gets_about = True
+            self.kernel = annealing.guide.of_one_hill(self.kernel)
         return remembered
 
-    def _one_rung_will_do(self, wish: AutoLadder) -> bool:
-        """Whether nothing that was asked for takes more rungs.
-
-        The evidence does, which is made of the draws of all rungs.
+    @property
+    def _needs_hot_draws(self) -> bool:
+        """Whether draws of warmer rungs count: the evidence is made of them, and a reference of
+        states that came from there.
         """
-        if wish.rungs is not None or wish.hottest is not None or self.to_find.reference:
-            return False
-        if self.asked.keep == "all" and self.problem.has_evidence:
-            return False
-        alone = self.settings().found(ladder=self.approach.ladder((1.0,)))
-        if self.to_find.pools:
-            return True
-        try:
-            alone.layout()
-        except InputError:  # too few chains for so many processors
-            return False
-        return True
+        makes_evidence = self.asked.keep == "all" and self.problem.has_evidence
+        return makes_evidence or self.to_find.reference
 
     @property
     def _can_renew(self) -> bool:
@@ -265,10 +253,17 @@ class Found:
             reference = LEARNED if self.reference is None else self.reference
             found = found.found(ladder=replace(found.ladder, reference=reference))
         if to_find.kernel is not None:
-            found = found.found(kernel=self.kernel.frozen(), chosen=self.chosen)
+            found = found.found(kernel=self.kernel.frozen())
         if to_find.deadlines is not None:
             schedule = with_deadlines(to_find.deadlines, self.every, self.shortest)
             found = found.found(schedule=schedule)
         if to_find.pools:
-            found = found.found(pools=enough_chains(found))
+            found = found.found(pools=enough_chains(found, gets_about=self.gets_about))
+            if self.gets_about and found.ladder.rungs > 1:
+                found = found.found(chosen=with_mostly_cold(found.chosen))
         return found
+
+
+def with_mostly_cold(chosen: str) -> str:
+    """The reason for a kernel that was left to us, and for where chains stand; once."""
+    return f"{chosen}; {MOSTLY_COLD}" if chosen and MOSTLY_COLD not in chosen else chosen

@@ -23,8 +23,8 @@ from aptmc.warmup.tolerances import TolerancesApproach
 ROUNDS = 10
 SHARE = 0.25  # of the budget
 JITTER = 0.5
-# Chains on the coldest tolerance, for each that stands on another: so large a part of the time is
-# spent where draws count. Measured: docs/tuning.md.
+# Where they get about on the coldest rung, so many chains stand there for each on another one: so
+# large a part of the time is spent where draws count. Measured: docs/tuning.md.
 COLDEST = 3
 DEADLINES_AT_FIRST = 20.0  # in the first round
 DEADLINES_OF_COUNTS = 1e-3  # seconds between them, where no time is given
@@ -89,16 +89,20 @@ def with_deadlines(asked: Schedule, every: float, shortest: float) -> Schedule:
     return asked.with_deadlines(every, jitter=JITTER, shortest=shortest)
 
 
-def enough_chains(settings: Settings) -> Pools:
+def enough_chains(settings: Settings, *, gets_about: bool = False) -> Pools:
     """So many chains that about as many wait as are in flight, or more.
 
     On tolerances most of them stand on the coldest rung. Steps hit seldom there, and a descent has
     been in all modes already, so that draws come more from the rung's own steps than from above.
+
+    :param gets_about: so they do on other ladders, if chains of the coldest rung were seen to get
+        about by themselves
     """
     ladder = settings.ladder
     enough = 2 * settings.on.processors + 2
     warmer = ladder.rungs - 1
-    if settings.problem.needs_search and warmer > 0 and not ladder.idle_rungs:
+    is_mostly_cold = settings.problem.needs_search or gets_about
+    if is_mostly_cold and warmer > 0 and not ladder.idle_rungs:
         each = math.ceil(enough / (warmer * (1 + COLDEST)))
         return Shared(each, coldest=COLDEST * each * warmer)
     return Shared(math.ceil(enough / (ladder.rungs - len(ladder.idle_rungs))))

@@ -159,8 +159,10 @@ class SlicingGuide(Guide):
         return self._kernel.with_reference(Students.of(list(found)))
 
     @override
-    def on_one_rung(self, kernel: Kernel) -> Kernel:
-        """With one distribution, of which that was seen; of several, fitted to few chains, not."""
+    def of_one_hill(self, kernel: Kernel) -> Kernel:
+        """With one distribution, as was seen; several, fitted to short chains, are several times as
+        slow in many dimensions, and a mode that is found later has warmer rungs.
+        """
         assert isinstance(kernel, EllipticalSlice)
         return replace(kernel, components=1)
 
