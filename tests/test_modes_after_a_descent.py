@@ -46,7 +46,7 @@ def test_the_slow_mode_keeps_its_weight():
     assert abs(away(found)) < 4.0
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_within_a_hundredth(validation_scale):
     """With 1,000 runs the standard error is 0.0017."""
     found = weights(max(int(1000 * validation_scale), RUNS))
@@ -55,7 +55,7 @@ def test_within_a_hundredth(validation_scale):
         assert abs(found.mean() - 0.5) < 0.01
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_not_if_the_run_began_anew_with_everybody_at_rest(monkeypatch, validation_scale):
     """The planted error: draws count from the first, and nobody is in flight then."""
     monkeypatch.setattr(Schedule, "settles", property(lambda _: False))
