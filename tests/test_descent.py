@@ -251,7 +251,7 @@ def test_a_descent_may_take_longer_while_bias_is_worse_than_noise():
     goal = Affordable(1000.0, 400.0, 600.0, 1e6, 1, 1)
     levels = (1.0, 0.7, 0.5)
     still = [stage(level, 0.005, 1.0) for level in levels]
-    shrinking = [stage(level, 0.005, level) for level in levels]
+    shrinking = [stage(level, 0.005, level**2) for level in levels]
     assert goal.latest([]) == goal.latest(still) == 400.0
     assert goal.latest(shrinking) == 600.0
     assert goal.latest([stage(1.0, 0.5, 1.0)]) == 600.0  # most of the prior

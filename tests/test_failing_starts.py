@@ -60,7 +60,7 @@ def test_a_simulator_that_always_fails_cannot_be_started_even_if_failures_are_mi
         raise ArithmeticError("out of range")
 
     problem = aptmc.Abc.early(broken, PRIOR, on_error="reject", start_simulations=2000)
-    with pytest.raises(aptmc.InputError, match="the smallest distances seen were none"):
+    with pytest.raises(aptmc.InputError, match="all of the first 2000 simulations failed"):
         sample(problem)
     assert len(calls) < 3000
 

@@ -20,12 +20,17 @@ BUDGET = 672.0
 RUNS = 150  # the planted errors are three standard errors of 60
 
 
-def weights(runs):
+def weights(runs, kernel="auto"):
     """Of the slow mode, in runs that end some 16 sweeps after their descent."""
     found = []
     for seed in range(runs):
         run = aptmc.sample(
-            SLOW_MODE, budget=BUDGET, on=aptmc.VirtualTime(PROCESSORS), seed=seed, progress=False
+            SLOW_MODE,
+            budget=BUDGET,
+            kernel=kernel,
+            on=aptmc.VirtualTime(PROCESSORS),
+            seed=seed,
+            progress=False,
         )
         found.append((np.concatenate(run.series("x")) > 0.0).mean())
     return np.array(found)
@@ -41,7 +46,7 @@ def test_the_slow_mode_keeps_its_weight():
     assert abs(away(found)) < 4.0
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_within_a_hundredth(validation_scale):
     """With 1,000 runs the standard error is 0.0017."""
     found = weights(max(int(1000 * validation_scale), RUNS))
@@ -50,7 +55,7 @@ def test_within_a_hundredth(validation_scale):
         assert abs(found.mean() - 0.5) < 0.01
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_not_if_the_run_began_anew_with_everybody_at_rest(monkeypatch, validation_scale):
     """The planted error: draws count from the first, and nobody is in flight then."""
     monkeypatch.setattr(Schedule, "settles", property(lambda _: False))
@@ -62,7 +67,7 @@ def test_not_if_the_run_began_anew_with_everybody_at_rest(monkeypatch, validatio
 
 def test_a_descent_of_those_who_come_home_first_would_lose_it(monkeypatch):
     """The planted errors: the first to come home are the population, and who comes home late, when
-    others have been copied, is not."""
+    others have been copied, is not. Proposals that lead from mode to mode would hide most of it."""
     settle = Population._settle
     monkeypatch.setattr(Descent, "_all_before", lambda self: self._number)
     monkeypatch.setattr(
@@ -70,4 +75,4 @@ def test_a_descent_of_those_who_come_home_first_would_lose_it(monkeypatch):
         "_settle",
         lambda self, place, row, grown, before: settle(self, place, row, 1.0, before),
     )
-    assert away(weights(RUNS)) < -4.0
+    assert away(weights(240, aptmc.OneHit("auto", jumps=0.3))) < -4.0

@@ -118,7 +118,7 @@ print(run.completions)
 
 
 @pytest.mark.parametrize("from_standard_input", [False, True])  # the latter has no file to import
-def test_scripts_need_no_guard(tmp_path, from_standard_input):
+def test_scripts_need_no_guard(pm, tmp_path, from_standard_input):
     with running_script(tmp_path, SCRIPT, from_standard_input=from_standard_input) as script:
         assert int(script.output()[-1]) >= 300
         assert script.processes() == []

@@ -67,15 +67,18 @@ def settled(inspection, first_seen):
 
 
 def has_enough(run, moves) -> bool:
-    """Whether it has made so many moves, and most of them count.
+    """Whether it has made so many moves, most of them count, and no chain has hardly any draws.
 
     A run settles for twice as long as some moves take. If all workers have to be started again
-    meanwhile, that is long, and there may be no draws yet.
+    meanwhile, that is long, and there may be no draws yet. A chain may also be in flight nearly all
+    of the time that counts.
     """
     if run.completions < moves:
         return False
     draws = [draws for rung in range(LADDER.rungs) for draws in run.chains(rung)]
-    return sum(np.count_nonzero(~one.exchanged) for one in draws) >= 0.8 * moves
+    counted = [np.count_nonzero(~one.exchanged) for one in draws]
+    each = min(moves // 10, BATCHES)  # short runs are not held against a posterior
+    return sum(counted) >= 0.8 * moves and min(len(one.state) for one in draws) >= each
 
 
 def kill(process):

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple, final
 
 from aptmc.backends.processes.ancestor_link import ANCESTORS
+from aptmc.backends.processes.distributions import needs_distributions
 from aptmc.backends.processes.messages import (
     BEGUN,
     COMPILING,
@@ -49,7 +50,7 @@ class ForkServerLink:
         """
         self.socket, theirs = socket.socketpair()
         with theirs:
-            needs_scipy = b"scipy.stats" in payload
+            needs_scipy = needs_distributions(payload)
             self._own = ANCESTORS.fork_server(theirs, keep_warm=keep_warm, needs_scipy=needs_scipy)
         self._handle: int | None = None  # of its process, once it has begun
         self._is_ready = self._compiles = False

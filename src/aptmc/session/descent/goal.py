@@ -22,7 +22,7 @@ COARSE = 0.01
 # While it keeps more than a tenth, many draws are many of what is hardly a posterior.
 FEWEST_WIDE = 12.0
 # Bias that is so many times the noise is worth a longer descent.
-FAR = 2.0
+FAR = 4.0
 # Simulations in all, for each particle of the descent.
 PER_PARTICLE = 100.0
 # Where they are few, more of them, for what each stage leaves to chance adds up: with 32 particles
