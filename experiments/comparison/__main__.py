@@ -14,7 +14,7 @@ from experiments.comparison.simulators import SIMULATORS
 from experiments.comparison.table import markdown
 
 DENSITY = ("ours", "emcee", "zeus", "reddemcee", "dynesty", "nautilus", "ultranest", "blackjax")
-SMOOTH = ("ours_gradient", "numpyro")
+SMOOTH = ("ours_draws", "ours_gradient", "numpyro")
 SIMULATOR = ("ours_simulator", "ours_adjusted", "pyabc", "elfi", "sbi")
 LIBRARIES = (*DENSITY, *SMOOTH, *SIMULATOR)
 RUNS = 10

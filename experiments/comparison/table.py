@@ -15,6 +15,7 @@ from experiments.comparison.simulators import Simulator
 
 NAMES = {
     "ours": "aptmc",
+    "ours_draws": "aptmc, no evidence",
     "ours_gradient": "aptmc, gradients",
     "ours_simulator": "aptmc",
     "ours_adjusted": "aptmc, `run.adjusted()`",

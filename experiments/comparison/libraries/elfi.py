@@ -34,7 +34,8 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
         return np.array(found)
 
     def discrepancy(simulated: Any, observed: Any) -> Any:
-        distances = [case.distance(one, observed[0]) for one in simulated]
+        seen = np.ravel(observed[0])
+        distances = [case.distance(one, seen) for one in simulated]
         return np.nan_to_num(distances, posinf=1e12)
 
     model = elfi.ElfiModel()

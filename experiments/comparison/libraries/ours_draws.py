@@ -1,0 +1,22 @@
+"""aptmc where no evidence is wanted, so that most chains may stand where draws count."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import aptmc
+from experiments.comparison.given import Answer, Limits
+from experiments.comparison.priors import prior_of
+from experiments.comparison.problem import Density
+
+
+def sample(density: Density, limits: Limits, seed: int) -> Answer:
+    """As `ours`, without keeping all rungs."""
+    on = aptmc.VirtualTime(limits.workers) if limits.counts else aptmc.Processes(limits.workers)
+    budget = limits.evaluations / limits.workers if limits.counts else limits.seconds  # here
+    problem = aptmc.Tempered(density.log_likelihood, prior_of(density.name))
+    run = aptmc.sample(problem, budget=budget, on=on, seed=seed, progress=False)
+    states = np.concatenate([chain.state for chain in run.chains()])
+    draws = np.asarray(problem.constrain(states[:, : problem.dimension]))
+    note = f"{run.settings.ladder.rungs} rungs"  # here
+    return Answer(draws, evaluations=limits.evaluations or None, note=note)
