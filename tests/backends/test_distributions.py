@@ -16,7 +16,7 @@ from aptmc.backends.processes.distributions import needs_distributions
 PAYLOAD = b"...own_model..."
 
 
-def loaded(path: str | None = "/home/somebody/own_model.py", **content: Any) -> dict[str, Any]:
+def loaded(path: str | None = "/elsewhere/own_model.py", **content: Any) -> dict[str, Any]:
     module = ModuleType("own_model")
     module.__file__ = path  # type: ignore[assignment]
     vars(module).update(content)

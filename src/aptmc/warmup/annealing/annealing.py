@@ -14,7 +14,6 @@ from aptmc.keys import WARMUP, Key
 from aptmc.problem import Problem
 from aptmc.problem.chain_state import value_column
 from aptmc.problem.unbounded import places_on_line
-from aptmc.session.orders import Order, Outcome
 from aptmc.warmup.annealing.batches import Batch, Batches
 from aptmc.warmup.annealing.guide import Guide
 from aptmc.warmup.annealing.next_power import next_power
@@ -59,7 +58,7 @@ class Annealing(Batches):
         most: float,
     ) -> None:
         self.problem, self.guide = problem, guide
-        self._windows_until, self._most, self._processors = windows_until, most, processors
+        self._windows_until, self._processors = windows_until, processors
         self.level = first_level
         self.size = max(guide.fewest, 2 * processors + 2)
         self._value = value_column(problem.dimension)
@@ -67,18 +66,12 @@ class Annealing(Batches):
         self._log_weights = np.zeros(self.size)
         self.stages: list[Annealed] = []  # hottest first
         self.mixes = False  # whether chains get about in the posterior by themselves
-        super().__init__(seed)
+        super().__init__(seed, most)
 
     @property
     def has_arrived(self) -> bool:
         """Whether it came to the posterior."""
         return bool(self.stages) and self.stages[-1].level == 1.0
-
-    @override
-    def report(self, order: Order, outcome: Outcome | None, seconds: float, elapsed: float) -> None:
-        super().report(order, outcome, seconds, elapsed)
-        if elapsed >= self._most:
-            self.end()
 
     @override
     def has_found(self, count: int, wanted: int) -> None:

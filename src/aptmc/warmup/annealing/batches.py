@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Generator
 from typing import NamedTuple, final
@@ -35,8 +36,12 @@ class Batches(Errand):
     is free makes moves that go beyond it.
     """
 
-    def __init__(self, seed: int) -> None:
-        self.seed, self.elapsed = seed, 0.0
+    def __init__(self, seed: int, most: float = math.inf) -> None:
+        """Begin with the first batch.
+
+        :param most: time after which it is given up
+        """
+        self.seed, self.elapsed, self._most = seed, 0.0, most
         self._number = self._batch_number = 0
         self._in_flight: dict[Key, tuple[int, int]] = {}  # a state's place, and the batch's number
         self._over = False
@@ -92,14 +97,19 @@ class Batches(Errand):
         batch = self._batch
         return Order(key, 0, batch.level, batch.numbers(), self._rows[place].copy())
 
+    @final
     @override
     def report(self, order: Order, outcome: Outcome | None, seconds: float, elapsed: float) -> None:
         self.elapsed = elapsed
         place, batch = self._in_flight.pop(order.key)
-        if batch != self._batch_number:  # nobody waits for it any more
-            return
-        self._away[place] = False
-        self._heard(place, outcome, seconds)
+        if batch == self._batch_number:  # else nobody waits for it any more
+            self._away[place] = False
+            self._heard(place, outcome, seconds)
+            self._go_on()
+        if elapsed >= self._most:
+            self.end()
+
+    def _go_on(self) -> None:
         while not self._over and self._done.min() >= self._batch.moves:
             try:
                 self._begin(self._rest.send(self._seen))

@@ -68,6 +68,6 @@ class Guide(ABC):
     def kernel(self, found: Sequence[Any]) -> Kernel:
         """One that has learnt this of its rungs, coldest first, and learns on."""
 
+    @abstractmethod
     def of_one_hill(self, kernel: Kernel) -> Kernel:
         """The same kernel, where chains of the posterior were seen to get about by themselves."""
-        return kernel
