@@ -13,6 +13,7 @@ from experiments.figures import BLUE, DARK, GREEN, LIGHT, ORANGE, VERMILLION, st
 
 OTHERS = (VERMILLION, GREEN, ORANGE, "#CC79A7", "#56B4E9", "#F0E442", "#999999", "#8C564B")
 MARKERS = "sD^vP*Xp"
+OPEN = {"ours_gradient": "D", "ours_adjusted": "s", "ours_draws": "h"}  # ways to use ours
 LEFT = 0.1  # draws: whoever has fewer stands at the edge
 
 
@@ -65,8 +66,9 @@ def _mark(panel: Any, height: float, each: Row, others: Sequence[str]) -> None:
             "marker": MARKERS[number % len(MARKERS)], "s": 26, "zorder": 3,
             "color": OTHERS[number % len(OTHERS)],
         }  # fmt: skip
-    if each.library not in ("ours", "ours_simulator") and ours:
+    if each.library in OPEN:
         looks |= {"facecolors": "white", "edgecolors": BLUE, "linewidths": 1.4}
+        looks["marker"] = OPEN[each.library]
         del looks["color"]
     name = NAMES.get(each.library, each.library).replace("`", "")
     panel.scatter([max(least(each), LEFT)], [height], label=name, **looks)

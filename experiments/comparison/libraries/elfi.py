@@ -46,7 +46,8 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     distance = elfi.Discrepancy(discrepancy, simulator, name="distance")
     smc = elfi.SMC(distance, batch_size=POPULATION, seed=seed)
     try:
-        smc.sample(POPULATION, quantiles=[0.5] * ROUNDS, bar=False)
+        first = 0.5 if case.first_tolerance is None else 0.1  # half of the distances are infinite
+        smc.sample(POPULATION, quantiles=[first, *[0.5] * ROUNDS], bar=False)
     except Exception:
         if not over():  # here
             raise  # here
