@@ -46,7 +46,7 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     distance = elfi.Discrepancy(discrepancy, simulator, name="distance")
     smc = elfi.SMC(distance, batch_size=POPULATION, seed=seed)
     try:
-        first = 0.5 if case.first_tolerance is None else 0.1  # half of the distances are infinite
+        first = 0.5 if case.first_tolerance is None else 0.01  # 99 of 100 distances are infinite
         smc.sample(POPULATION, quantiles=[first, *[0.5] * ROUNDS], bar=False)
     except Exception:
         if not over():  # here
