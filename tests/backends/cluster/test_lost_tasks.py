@@ -108,7 +108,9 @@ def test_the_move_that_breaks_the_executor_is_found():
     assert key in run.in_flight
     # Its third time it was alone, and two others may have had to prove their innocence before.
     assert len(made) == 4
-    session, _ = make_session(run.settings.schedule, 2, problem=problem)
+    session, _ = make_session(
+        run.settings.schedule, 2, problem=problem, settling=run.settings.settling
+    )
     session.tuning[:] = run._tuning
     replay(session, run.events, float(run.events.time[-1]))
     with pytest.raises(aptmc.MoveFailed, match="too far out"):
