@@ -31,7 +31,7 @@ from experiments.estimates import Estimate, estimate
 SLOW, FAST = 0.2, 0.01  # seconds of a move in each mode
 TRUTH = 0.5
 WORKERS = 4
-PER_SECOND = 4.0  # kills
+PER_SECOND = 2.0  # kills
 OTHER_KEYS = 1_000_000  # added to a move's number for a key of its own
 
 

@@ -6,7 +6,7 @@ import argparse
 from itertools import product
 from pathlib import Path
 
-from experiments.comparison.cells import Cell, fill
+from experiments.comparison.cells import Cell, fill, publish
 from experiments.comparison.environment import INSTALL, PYTHON, install
 from experiments.comparison.picture import draw
 from experiments.comparison.problems import PROBLEMS
@@ -44,7 +44,14 @@ def main() -> None:
     parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=list(LIBRARIES))
     parser.add_argument("--equal", choices=("evaluations", "seconds"), default="evaluations")
     parser.add_argument("--runs", type=int, default=RUNS)
-    parser.add_argument("--at-once", type=int, default=1, help="runs, where time does not matter")
+    parser.add_argument(
+        "--at-once",
+        type=int,
+        default=1,
+        help="runs, where time does not matter: \
+evaluations are equal, or simulations sleep",
+    )
+    parser.add_argument("--afresh", action="store_true", help="run what the page has as well")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--page", type=Path, help="put the tables into docs/comparison.md")
     parser.add_argument("--picture", type=Path, help="draw them, docs/figures/comparison.png")
@@ -57,11 +64,12 @@ def main() -> None:
             range(1, options.runs + 1), options.problems, options.libraries
         )
         if library in libraries_for(problem)
+        and (options.equal == "seconds" or PROBLEMS[problem].evaluations > 0)
     ]
     if not options.table:
         if not PYTHON.exists():
             parser.error(f"the other libraries are not there: {INSTALL}")
-        fill(cells, options.at_once if options.equal == "evaluations" else 1)
+        fill(cells, options.at_once, afresh=options.afresh)
     text = markdown(cells, options.equal)
     print(text)
     if options.page:
@@ -69,6 +77,7 @@ def main() -> None:
             with_tables(options.page.read_text(encoding="utf-8"), options.equal, text),
             encoding="utf-8",
         )
+        publish(cells)
     if options.picture:
         draw(cells, options.picture)
 

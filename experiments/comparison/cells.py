@@ -1,4 +1,7 @@
-"""Cells of the table: each a run of a library on a density, kept in a file."""
+"""Cells of the table: each a run of a library on a problem, kept in a file.
+
+Those that the page shows are kept beside this module as well, so that everybody can read them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +21,10 @@ from experiments.comparison.environment import CACHE, PYTHON
 from experiments.comparison.problems import PROBLEMS
 
 ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = Path(__file__).with_name("cells.json")
 OURS = "ours"
 PATIENCE, EXTRA = 3.0, 60.0  # budgets, and seconds: whoever has not returned then is ended
+TRAINING = {"sbi": 1800.0}  # more seconds, for networks
 
 
 class Cell(NamedTuple):
@@ -44,12 +50,34 @@ class Cell(NamedTuple):
             return density.evaluations, 0.0, self.workers
         return 0, density.seconds, self.workers
 
-    def found(self) -> dict[str, Any] | None:
-        """What was found before, if it was."""
+    def measured(self) -> dict[str, Any] | None:
+        """What was found on this machine, if it was."""
         if not self.path.exists():
             return None
         kept: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
         return kept
+
+    def found(self) -> dict[str, Any] | None:
+        """The same, or what the page shows."""
+        return self.measured() or published().get(self.path.stem)
+
+
+@cache
+def published() -> dict[str, Any]:
+    """The cells of the page, by name."""
+    if not PUBLISHED.exists():
+        return {}
+    kept: dict[str, Any] = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    return kept
+
+
+def publish(cells: Sequence[Cell]) -> None:
+    """Keep what was found where the page's cells are kept."""
+    found = {cell.path.stem: cell.found() for cell in cells}
+    kept = published() | {name: each for name, each in found.items() if each is not None}
+    lines = (f"{json.dumps(name)}: {json.dumps(kept[name])}" for name in sorted(kept))
+    PUBLISHED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    published.cache_clear()
 
 
 def measure(cell: Cell) -> dict[str, Any]:
@@ -61,11 +89,12 @@ def measure(cell: Cell) -> dict[str, Any]:
     }  # fmt: skip
     alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     surroundings = os.environ | alone | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
-    patience = PATIENCE * (seconds or evaluations / 3_000) + EXTRA
+    patience = PATIENCE * (seconds or evaluations / 3_000) + TRAINING.get(cell.library, EXTRA)
+    cell.path.parent.mkdir(parents=True, exist_ok=True)
     with subprocess.Popen(
         [python, "-m", "experiments.comparison.one_run", json.dumps(asked)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings,
-        start_new_session=True,
+        cwd=CACHE, start_new_session=True,  # some leave logs where they are
     ) as process:  # fmt: skip
         try:
             reply, complaint = process.communicate(timeout=patience)
@@ -79,16 +108,15 @@ def measure(cell: Cell) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(lines[-1])
     else:
         found = {"failed": (complaint.strip().splitlines() or ["no reply"])[-1][:300]}
-    cell.path.parent.mkdir(parents=True, exist_ok=True)
     new = cell.path.with_suffix(f".{os.getpid()}-{cell.seed}")
     new.write_text(json.dumps(found), encoding="utf-8")
     new.rename(cell.path)
     return found
 
 
-def fill(cells: Sequence[Cell], at_once: int) -> None:
-    """Run what has not been run."""
-    missing = [cell for cell in cells if cell.found() is None]
+def fill(cells: Sequence[Cell], at_once: int, *, afresh: bool = False) -> None:
+    """Run what has not been run, or not on this machine."""
+    missing = [cell for cell in cells if (cell.measured() if afresh else cell.found()) is None]
 
     def one(cell: Cell) -> None:
         found = measure(cell)

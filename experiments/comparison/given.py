@@ -1,4 +1,4 @@
-"""The density of this process, as functions of modules: pools of processes find them by name."""
+"""What this process samples, as functions of modules: pools of processes find them by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
@@ -14,22 +14,46 @@ import numpy as np
 
 from experiments.comparison.densities import DENSITIES
 from experiments.comparison.problem import Density, Floats
+from experiments.comparison.simulators import SIMULATORS, Simulator
+
+FORK = get_context("fork")
 
 
 @dataclass
 class Given:
-    """What is sampled, and how often the likelihood was asked for by this process."""
+    """What is sampled, and how often it was asked for by this process and those that it forked."""
 
     density: Density
-    evaluations: int = 0
+    simulator: Simulator
+    most: float = math.inf  # evaluations
+    deadline: float = math.inf  # of the clock that all processes share
+    _count: Any = field(default_factory=lambda: FORK.Value("q", 0))
+
+    @property
+    def evaluations(self) -> int:
+        """Of the likelihood, or simulations."""
+        return int(self._count.value)
+
+    def count(self) -> None:
+        """One more."""
+        with self._count.get_lock():
+            self._count.value += 1
+
+    def is_over(self) -> bool:
+        """Whether all is spent; asked now and then, by any process."""
+        return self.evaluations >= self.most or time.monotonic() > self.deadline
+
+    def forget(self) -> None:
+        """What was computed before does not count."""
+        self._count.value = 0
 
 
-GIVEN = Given(DENSITIES["egg box"])
+GIVEN = Given(DENSITIES["egg box"], SIMULATORS["g-and-k"])
 
 
 def log_likelihood(theta: Any) -> float:
     """Of the density of this process."""
-    GIVEN.evaluations += 1
+    GIVEN.count()
     return GIVEN.density.log_likelihood(np.asarray(theta))
 
 
@@ -68,7 +92,7 @@ class Limits(NamedTuple):
         """Of processes, if there are to be several."""
         if self.counts or self.workers == 1:
             return nullcontext(None)
-        return get_context("fork").Pool(self.workers)
+        return FORK.Pool(self.workers)
 
     def calls(self, function: Callable[[Any], float]) -> int:
         """For libraries that know no time: as many calls as a bare loop makes in these seconds."""
@@ -78,12 +102,17 @@ class Limits(NamedTuple):
             function(point)
         return int(self.workers * self.seconds * PILOT / (time.perf_counter() - began))
 
+    def begin(self, share: float = 1.0) -> None:
+        """From now on all processes know when it is over, or when a share of the time is."""
+        if self.counts:
+            GIVEN.most = self.evaluations
+        else:
+            GIVEN.deadline = time.monotonic() + share * self.seconds
+
     def watch(self) -> Callable[[], bool]:
         """Asked now and then: is it over?"""
-        end = time.monotonic() + self.seconds
-        if self.counts:
-            return lambda: self.evaluations <= GIVEN.evaluations
-        return lambda: time.monotonic() > end
+        self.begin()
+        return GIVEN.is_over
 
 
 class Answer(NamedTuple):

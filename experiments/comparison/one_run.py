@@ -8,12 +8,16 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from benchmarks.pyabc_cases import NOTES
 from experiments.comparison.given import GIVEN, Answer, Limits
 from experiments.comparison.problem import Density
 from experiments.comparison.problems import PROBLEMS
@@ -39,6 +43,26 @@ def estimates(answer: Answer, name: str) -> list[float]:
     return means
 
 
+@contextmanager
+def notes_of_sleep() -> Iterator[Callable[[float], float | None]]:
+    """How many seconds all processes slept in simulations, within the budget; None: they do not."""
+    began = time.monotonic()
+
+    def slept(budget: float) -> float | None:
+        if not os.path.exists(os.environ[NOTES]):
+            return None
+        start, length = np.fromfile(os.environ[NOTES]).reshape(-1, 2).T
+        end = began + budget
+        return float(np.clip(np.minimum(start + length, end) - start, 0.0, None).sum())
+
+    with TemporaryDirectory() as folder:
+        os.environ[NOTES] = os.path.join(folder, "slept")
+        try:
+            yield slept
+        finally:
+            del os.environ[NOTES]
+
+
 def run(name: str, library: str, seed: int, limits: Limits) -> dict[str, Any]:
     """What it found, in numbers."""
     problem = PROBLEMS[name]
@@ -46,14 +70,20 @@ def run(name: str, library: str, seed: int, limits: Limits) -> dict[str, Any]:
         GIVEN.density = problem
         problem.log_posterior(problem.from_cube(np.full(problem.dimension, 0.5)))  # compiles
     else:
-        problem.case.simulate(np.array(problem.truth.means), np.random.default_rng(0))
-    GIVEN.evaluations = 0
+        GIVEN.simulator = problem
+        if not problem.case.sleeps:
+            problem.case.simulate(np.array(problem.truth.means), np.random.default_rng(0))
+    GIVEN.forget()
     module = import_module(f"experiments.comparison.libraries.{library}")
     began, spent = time.perf_counter(), sum(os.times()[:4])
-    answer: Answer = module.sample(problem, limits, seed)
+    with notes_of_sleep() as slept:
+        answer: Answer = module.sample(problem, limits, seed)
+        elapsed = time.perf_counter() - began
+        asleep = slept(limits.seconds)
     used = answer.evaluations
     return {
-        "elapsed": time.perf_counter() - began,
+        "elapsed": elapsed,
+        "idle": None if asleep is None else 1.0 - asleep / (limits.workers * limits.seconds),
         "processor": sum(os.times()[:4]) - spent,
         "means": estimates(answer, name),
         "log_evidence": None if answer.log_evidence is None else float(answer.log_evidence),

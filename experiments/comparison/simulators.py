@@ -1,4 +1,4 @@
-"""Simulators without a likelihood: the compiled cases that `benchmarks.pyabc_cases` has.
+"""Simulators without a likelihood: the cases that `benchmarks.pyabc_cases` has.
 
 What is asked for are posterior means at tolerance zero, from many simulations with regression: what
 a tolerance leaves of bias counts like noise.
@@ -22,7 +22,6 @@ class Simulator:
 
     case: Case
     name: str
-    evaluations: int  # simulations
     seconds: float = 20.0
     modes: tuple[int, ...] = ()
     is_smooth: bool = False
@@ -33,9 +32,14 @@ class Simulator:
         return self.case.says
 
     @property
+    def evaluations(self) -> int:
+        """Simulations, where their number is what is equal; none where they sleep."""
+        return self.case.simulations
+
+    @property
     def words(self) -> tuple[str, ...]:
         """What is estimated."""
-        return self.case.parameters
+        return ("slow mode", "size") if self.case.modes else self.case.parameters
 
     @property
     def truth(self) -> Truth:
@@ -53,7 +57,9 @@ class Simulator:
 
 
 SIMULATORS: dict[str, Any] = {
-    "predators and prey": Simulator(CASES["Lotka-Volterra"], "predators and prey", 50_000),
-    "epidemic": Simulator(CASES["epidemic"], "epidemic", 10_000),
-    "g-and-k": Simulator(CASES["g-and-k"], "g-and-k", 20_000),
+    "predators and prey": Simulator(CASES["Lotka-Volterra"], "predators and prey"),
+    "epidemic": Simulator(CASES["epidemic"], "epidemic"),
+    "g-and-k": Simulator(CASES["g-and-k"], "g-and-k"),
+    "costly": Simulator(CASES["sleeping"], "costly", 60.0),
+    "slow mode": Simulator(CASES["two modes"], "slow mode", 60.0, modes=(0,)),
 }

@@ -40,6 +40,8 @@ class Row(NamedTuple):
     evidence: tuple[float, float] | None  # mean error of the log evidence; its standard error
     evaluations: float
     elapsed: tuple[float, float]  # median and latest
+    in_time: int  # runs that returned within 2 per cent of their budget
+    idle: float | None  # share of the budget in which processors did not simulate
     lines: int
     note: str
 
@@ -51,7 +53,7 @@ def row(density: Density | Simulator, library: str, found: Sequence[dict[str, An
     if not answered:
         nothing = (math.nan,) * len(density.words)
         said = complaints[-1] if complaints else "not run"
-        return Row(library, 0, said, nothing, nothing, None, None, 0, (0, 0), 0, "")
+        return Row(library, 0, said, nothing, nothing, None, None, 0, (0, 0), 0, None, 0, "")
     truth = density.truth
     errors = np.array([each["means"] for each in answered]) - np.array(truth.means)
     worth = np.array(truth.variances) / np.maximum((errors**2).mean(axis=0), 1e-300)
@@ -68,10 +70,13 @@ def row(density: Density | Simulator, library: str, found: Sequence[dict[str, An
         away = logs - truth.log_evidence
         evidence = float(np.sqrt((away**2).mean())), float(away.mean())
     elapsed = [each["elapsed"] for each in answered]
+    idle = [each["idle"] for each in answered if each.get("idle") is not None]
     return Row(
         library, len(answered), complaints[-1] if complaints else "", tuple(worth), tuple(off),
         modes, evidence, float(np.mean([each["evaluations"] for each in answered])),
-        (float(np.median(elapsed)), max(elapsed)), answered[0]["lines"], answered[0]["note"],
+        (float(np.median(elapsed)), max(elapsed)),
+        sum(each <= ON_TIME * density.seconds for each in elapsed),
+        float(np.mean(idle)) if idle else None, answered[0]["lines"], answered[0]["note"],
     )  # fmt: skip
 
 
@@ -103,7 +108,8 @@ def markdown(cells: Sequence[Cell], kind: str) -> str:
         parts.append(
             f"### {density.name[0].upper()}{density.name[1:]}\n\n{density.says}; {amount}\n\n"
             f"| library | runs | {words} | furthest off | weights of modes off by | log Z off by "
-            f"| evaluations | per 1,000 | seconds | lines |\n{'| --- ' * 10}|"
+            f"| evaluations | per 1,000 | {_of_time(kind)} | lines |\n"
+            f"{'| --- ' * (9 + len(_of_time(kind).split('|')))}|"
         )
         for each in sorted(table, key=lambda each: -least(each) if each.runs else math.inf):
             parts.append(_line(density, each, kind))
@@ -114,20 +120,27 @@ def markdown(cells: Sequence[Cell], kind: str) -> str:
 def _line(density: Density | Simulator, each: Row, kind: str) -> str:
     name = NAMES.get(each.library, each.library)
     if not each.runs:
-        return f"| {name} | 0 | {each.failed.replace('|', '/')} {'|  ' * 7}|"
+        empty = "|  " * (6 + len(_of_time(kind).split("|")))
+        return f"| {name} | 0 | {each.failed.replace('|', '/')} {empty}|"
     worth = f"**{_count(least(each))}** ({', '.join(map(_count, each.worth))})"
     modes = "-" if each.weights is None else f"{each.weights[0]:.3f} ± {each.weights[1]:.3f}"
     logs = (
         "-" if each.evidence is None else f"{each.evidence[0]:.3f} (mean {each.evidence[1]:+.3f})"
     )
     off = max(each.off, key=abs)
-    late = "" if kind == "evaluations" else f", latest {each.elapsed[1]:.1f}"
     cells = [
         name, str(each.runs), worth, f"{off:+.1f} se", modes, logs, f"{each.evaluations:,.0f}",
-        _count(1000.0 * least(each) / each.evaluations), f"{each.elapsed[0]:.1f}{late}",
-        str(each.lines),
+        _count(1000.0 * least(each) / each.evaluations), f"{each.elapsed[0]:.1f}",
     ]  # fmt: skip
-    return "| " + " | ".join(cells) + " |"
+    if kind != "evaluations":
+        idle = "-" if each.idle is None else f"{each.idle:.0%}"
+        cells += [f"{each.elapsed[1]:.1f}", f"{each.in_time} of {each.runs}", idle]
+    return "| " + " | ".join([*cells, str(each.lines)]) + " |"
+
+
+def _of_time(kind: str) -> str:
+    """Heads of the columns that speak of it."""
+    return "seconds" if kind == "evaluations" else "seconds | latest | in time | idle"
 
 
 def _count(value: float) -> str:

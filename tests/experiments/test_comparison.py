@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,13 @@ import pytest
 
 from aptmc.problem.prior.evaluation import log_density_by_parts
 from experiments.comparison import cells as kept
-from experiments.comparison.cells import Cell
+from experiments.comparison.cells import Cell, publish
 from experiments.comparison.densities import DENSITIES
 from experiments.comparison.given import Limits
 from experiments.comparison.one_run import estimates, lines_of, run
 from experiments.comparison.priors import prior_of
 from experiments.comparison.problem import Density
+from experiments.comparison.simulators import SIMULATORS
 from experiments.comparison.table import least, markdown, row, rows
 from experiments.comparison.truths import PUBLISHED, middles, on_a_grid, schools, shells
 
@@ -99,15 +102,49 @@ def test_whoever_gives_no_answer_has_a_row_that_says_why() -> None:
     assert (found.runs, found.failed) == (0, "it fell over | here")
 
 
-def test_cells_are_kept_and_make_a_table(tmp_path: Any, monkeypatch: Any) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where cells are kept, and nothing is published yet."""
     monkeypatch.setattr(kept, "CACHE", tmp_path)
+    monkeypatch.setattr(kept, "PUBLISHED", tmp_path / "cells.json")
+    (tmp_path / "cells").mkdir()
+    kept.published.cache_clear()
+    yield tmp_path
+    kept.published.cache_clear()
+
+
+def test_what_the_page_shows_can_be_read_without_running_anything(folder: Path) -> None:
+    cells = [Cell("coin", "ours", seed, "evaluations") for seed in (1, 2)]
+    replies = made_up([np.zeros(3), np.ones(3)])
+    for cell, reply in zip(cells, replies, strict=True):
+        cell.path.write_text(json.dumps(reply))
+    publish(cells[:1])
+    for cell in cells:
+        cell.path.unlink()
+    assert [cell.found() for cell in cells] == [replies[0], None]
+    assert cells[0].measured() is None
+    cells[0].path.write_text(json.dumps(replies[1]))  # measured again here, which comes first
+    assert cells[0].found() == replies[1]
+
+
+def test_who_is_late_or_idle_is_seen(folder: Path) -> None:
+    cells = [Cell("costly", "pyabc", seed, "seconds") for seed in (1, 2)]
+    reply = {
+        "means": SIMULATORS["costly"].truth.means, "log_evidence": None, "evaluations": 500,
+        "lines": 20, "note": "", "idle": 0.25,
+    }  # fmt: skip
+    for cell, elapsed in zip(cells, (60.5, 70.0), strict=True):
+        cell.path.write_text(json.dumps(reply | {"elapsed": elapsed}))
+    assert "| 65.2 | 70.0 | 1 of 2 | 25% | 20 |" in markdown(cells, "seconds")
+
+
+def test_cells_are_kept_and_make_a_table(folder: Path) -> None:
     cells = [
         Cell("coin", library, seed, "evaluations")
         for library in ("ours", "zeus")
         for seed in (1, 2)
     ]
     assert [cell.found() for cell in cells] == [None] * 4
-    (tmp_path / "cells").mkdir()
     for cell in cells[:2]:
         (reply,) = made_up([np.array([0.01 * cell.seed, 0.0, 0.0])])
         cell.path.write_text(json.dumps(reply))

@@ -24,5 +24,8 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     draws = np.asarray(problem.constrain(states[:, : problem.dimension]))
     note = f"tolerance {run.settings.ladder.levels[0]:.3g}"  # here
     return Answer(
-        draws, np.concatenate(adjusted.weights), evaluations=limits.evaluations or None, note=note
+        draws,
+        np.concatenate(adjusted.weights),
+        evaluations=limits.evaluations or run.simulations,
+        note=note,
     )

@@ -21,4 +21,4 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     run = aptmc.sample(problem, budget=budget, on=on, seed=seed, progress=False)
     draws = np.column_stack([np.concatenate(run.series(name)) for name in case.parameters])
     note = f"tolerance {run.settings.ladder.levels[0]:.3g}"  # here
-    return Answer(draws, evaluations=limits.evaluations or None, note=note)
+    return Answer(draws, evaluations=limits.evaluations or run.simulations, note=note)

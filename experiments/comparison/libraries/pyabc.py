@@ -21,7 +21,7 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     np.random.seed(seed)  # noqa: NPY002 here: it has no argument for a seed
 
     def simulate(parameters: Any) -> dict[str, Any]:
-        GIVEN.evaluations += 1  # here
+        GIVEN.count()  # here
         return {"data": case.simulate(np.array([parameters[name] for name in names]), rng)}
 
     def distance(simulated: Any, observed: Any) -> float:
