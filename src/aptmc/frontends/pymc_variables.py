@@ -64,6 +64,22 @@ def notes_of(model: Any) -> tuple[str, ...]:
     )
 
 
+def bounds_of(variable: Any) -> tuple[Any, Any] | None:
+    """The least and the largest value of a free variable that others may be indexed by."""
+    kind = type(variable.owner.op).__name__
+    if kind == "BernoulliRV":
+        return 0, 1
+    if kind == "CategoricalRV":
+        return 0, int(variable.owner.inputs[-1].shape[-1].eval()) - 1
+    if kind == "DiscreteUniformRV":
+        from pytensor.graph.basic import Constant
+
+        lower, upper = variable.owner.inputs[-2:]
+        if isinstance(lower, Constant) and isinstance(upper, Constant):
+            return lower.data, upper.data
+    return None
+
+
 def _variables(model: Any, variables: Sequence[Any]) -> list[Variable]:
     shapes = model.eval_rv_shapes() if variables else {}
     found = []
