@@ -155,6 +155,7 @@ def test_whole_numbers_that_others_are_indexed_by_stay_within_their_bounds(pm):
         assert densities(problem, np.array([outside]))[0] == -np.inf
 
 
+@pytest.mark.filterwarnings("ignore:PyTensor could not link")
 def test_the_factor_of_a_covariance_has_coordinates_with_a_name(pm):
     """PyMC's own has hyphens."""
     with pm.Model() as model:

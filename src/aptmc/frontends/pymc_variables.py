@@ -70,7 +70,9 @@ def bounds_of(variable: Any) -> tuple[Any, Any] | None:
     if kind == "BernoulliRV":
         return 0, 1
     if kind == "CategoricalRV":
-        return 0, int(variable.owner.inputs[-1].shape[-1].eval()) - 1
+        chances = variable.owner.inputs[-1]
+        known = chances.type.shape[-1]
+        return 0, int(chances.shape[-1].eval() if known is None else known) - 1
     if kind == "DiscreteUniformRV":
         from pytensor.graph.basic import Constant
 
