@@ -19,7 +19,7 @@ from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import state_width, value_column
 from aptmc.problem.data.compared import compared
 from aptmc.problem.data.named_simulator import NamedSimulator
-from aptmc.problem.first_look import first_fault
+from aptmc.problem.first_look import first_fault, repeats_itself
 from aptmc.problem.in_steps import WrittenInJax
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.simulator import (
@@ -256,6 +256,13 @@ class Abc(Problem):
         if self.rejects_failures or not isinstance(self.simulator, PlainSimulator):
             return None
         return first_fault(self.simulator, self.prior)
+
+    @override
+    def repeats_itself(self) -> bool:
+        """Data with names, which are put together anew, are not looked at."""
+        if not isinstance(self.simulator, PlainSimulator):
+            return False
+        return repeats_itself(self.simulator, self.prior)
 
     @override
     def check_levels(self, levels: tuple[float, ...]) -> None:

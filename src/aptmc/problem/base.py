@@ -192,6 +192,10 @@ class Problem(ABC):
         """What is wrong with the form of a first simulation, if there is a simulator."""
         return None
 
+    def repeats_itself(self) -> bool:
+        """Whether a simulator gives the same data again, whatever random numbers it is given."""
+        return False
+
     def default_kernel(self) -> Kernel:
         """What `kernel="auto"` means: a kernel that learns its settings in the warm-up."""
         from aptmc.kernels.default import default_kernel
