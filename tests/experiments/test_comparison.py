@@ -14,10 +14,12 @@ import pytest
 
 from aptmc.problem.prior.evaluation import log_density_by_parts
 from experiments.comparison import cells as kept
-from experiments.comparison.cells import Cell, publish
+from experiments.comparison.__main__ import LIBRARIES
+from experiments.comparison.cells import OURS, Cell, publish
 from experiments.comparison.densities import DENSITIES
 from experiments.comparison.given import Limits
 from experiments.comparison.one_run import estimates, lines_of, run
+from experiments.comparison.picture import LOOKS
 from experiments.comparison.priors import prior_of
 from experiments.comparison.problem import Density
 from experiments.comparison.simulators import SIMULATORS
@@ -183,3 +185,9 @@ def test_weights_count() -> None:
     )
     assert plain[0] == pytest.approx(0.5)
     assert weighted[0] == pytest.approx(0.65)
+
+
+def test_everybody_looks_different_in_the_picture() -> None:
+    others = [library for library in LIBRARIES if not library.startswith(OURS)]
+    assert sorted(LOOKS) == sorted(others)
+    assert len(set(LOOKS.values())) == len(others)
