@@ -111,7 +111,7 @@ def test_a_last_bit_is_seen(monkeypatch):
     """Products that are added without being rounded first."""
     made, row = all_that_can_be()
     check_that_there_are_vectors(made)
-    monkeypatch.setattr(c_here, "AT_ONCE", (*c_here.AT_ONCE, "-ffp-contract=fast"))
+    monkeypatch.setattr(c_here, "AT_ONCE", (*c_here.AT_ONCE, "-O2", "-ffp-contract=fast"))
     several = sailed(all_that_can_be()[0], row, "c")
     assert not np.array_equal(several[0], sailed(made, row, ONE_BY_ONE)[0])
 
