@@ -206,10 +206,12 @@ class Tuner:
         settings, approach = self.settings, self.found.approach
         hottest = 0.0 if self.problem.reference is not None else approach.first_levels()[-1]
         alone = replace(settings.ladder, levels=(1.0,), idle_rungs=frozenset())
+        other = self.found.other_kernel
         annealing = Annealing(
             self.problem, guide_for(self.found.kernel, self.problem, alone), self.seed,
             first_level=hottest, processors=settings.on.processors,
             windows_until=WINDOWS * length, most=MOST_OF_ANNEALING * length,
+            has_other=other is not None,
         )  # fmt: skip
         usage = engine.search(first, annealing)
         if usage.failure is not None:
@@ -225,6 +227,9 @@ class Tuner:
             self.remembered = [(level, some(rows)) for level, rows in remembered]
             self.seconds_per_step = annealing.seconds_per_move
             self.knows_shapes = annealing.mixes or not annealing.guide.gives_up
+            if annealing.is_stuck and other is not None:
+                self.found.change_kernel(other, self.remembered)
+                self.knows_shapes = False
         return None
 
     def planned(self, left: float) -> tuple[float, float]:
