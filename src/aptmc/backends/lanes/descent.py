@@ -1,8 +1,8 @@
 """First states of lanes: all chains climb down from the prior together.
 
 Where a run has few lanes, others go along for the descent; where it has very many, some of them
-climb down, and the others begin with copies of their states. Chains begin at draws from the prior and
-move at a tolerance that half of them have come within; the others go on from copies of those. A
+climb down, and the others begin with copies of their states. Chains begin at draws from the prior
+and move at a tolerance that half of them have come within; the others go on from copies of those. A
 chain stops at the tolerance of its rung. What is in flight stays so all the while: if it began anew
 at each tolerance, states that take long would be lost.
 """
