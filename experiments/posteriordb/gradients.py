@@ -16,6 +16,7 @@ import argparse
 import json
 import warnings
 from collections.abc import Callable, Iterable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -62,18 +63,18 @@ def theirs(one: Posterior, seed: int) -> dict[str, Any]:
     return judged(draws, one)._asdict() | {"gradients": gradients, "note": f"{astray} astray"}
 
 
-def ours(one: Posterior, seed: int, gradients: int, problem: Any) -> dict[str, Any]:
+def ours(one: Posterior, seed: int, gradients: int, problem: Callable[[], Any]) -> dict[str, Any]:
     """All that is standard here, with so many gradients."""
     import aptmc
 
     run = aptmc.sample(
-        problem, budget=UNITS_OF_GRADIENT * gradients, seed=seed,
+        problem(), budget=UNITS_OF_GRADIENT * gradients, seed=seed,
         on=aptmc.VirtualTime(1), progress=False,
     )  # fmt: skip
     draws = {str(name): values.values for name, values in run.draws["posterior"].items()}
     kernel = type(run.settings.kernel).__name__
     note = f"{kernel}, {run.settings.ladder.rungs} rungs, {len(run.chains())} cold chains"
-    said = [advice.text for advice in run.advice if advice.serious]
+    said = [advice.problem for advice in run.advice if advice.serious]
     found = judged(draws, one)._asdict()
     return found | {"gradients": gradients, "note": note, "warnings": said}
 
@@ -89,14 +90,13 @@ def kept(path: Path, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 def rows(name: str, seeds: Iterable[int], folder: Path) -> Iterable[list[str]]:
     """Two for each seed: theirs, and ours beside it."""
-    one, problem = posterior(name), None
+    one = posterior(name)
+    problem = cache(partial(problem_of, one, "numpyro"))
     for seed in seeds:
-        their = kept(folder / f"{name}-numpyro-{seed}.json", lambda seed=seed: theirs(one, seed))  # type: ignore[misc]
-        if problem is None:
-            problem = problem_of(one, "numpyro")
+        their = kept(folder / f"{name}-numpyro-{seed}.json", partial(theirs, one, seed))
         our = kept(
             folder / f"{name}-aptmc-{seed}.json",
-            lambda seed=seed, their=their: ours(one, seed, their["gradients"], problem),  # type: ignore[misc]
+            partial(ours, one, seed, their["gradients"], problem),
         )
         for by, found in (("NumPyro's NUTS", their), ("aptmc", our)):
             rate = 1000.0 * found["effective"] / found["gradients"]

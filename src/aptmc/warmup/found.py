@@ -13,6 +13,7 @@ from aptmc.coordinator.state import Coordinator, moves_done
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel, Seen, Students
 from aptmc.kernels.base import STEPS
+from aptmc.kernels.default import Choice, other_than_leaps
 from aptmc.kernels.fitted_reference import referred_rows, share_of_prior
 from aptmc.kernels.student_fit import fit_coldest
 from aptmc.keys import WARMUP, Key
@@ -54,6 +55,7 @@ class Found:
         "renews",
         "reference",
         "gets_about",
+        "changed",
         "seen",
     )
 
@@ -67,6 +69,7 @@ class Found:
         self.every = first_deadlines(settings)
         self.shortest = 0.0  # time between deadlines that does not cost too much
         self.gets_about = False  # whether chains of the posterior forget soon where they began
+        self.changed = ""  # why the kernel is another one than at first
         self.renews = False  # every step is a fresh draw, as in rejection sampling
         self.reference: Students | None = None  # at the hot end, if one was fitted by now
         self.seen: SeenByAll = []  # in the last rounds, while that is not enough of each rung
@@ -213,6 +216,34 @@ class Found:
         return remembered
 
     @property
+    def other_kernel(self) -> Choice | None:
+        """Another one, for chains that are stuck, if the kernel was left to us."""
+        if self.to_find.kernel is None or not self.asked.chosen or self.changed:
+            return None
+        if not self.asked.on.computes_any_kernel:
+            return None
+        return other_than_leaps(self.problem, self.kernel)
+
+    def change_kernel(self, other: Choice, remembered: list[tuple[float, FloatTable]]) -> None:
+        """Move in another way, with what it learns from what the first has seen.
+
+        :param remembered: states, by power
+        """
+        kernel, nothing = first_kernel(self.settings(), other.kernel), np.zeros(len(self.levels))
+        rows = [self.approach.states_for(level, remembered) for level in self.levels]
+        seen = Seen(
+            levels=self.levels,
+            states=[table[:, : self.problem.dimension] for table in rows],
+            moves=nothing,
+            steps=nothing,
+            accepted=nothing,
+            statistics=dict.fromkeys(kernel.statistics, nothing),
+            reference_level=self.problem.reference_level,
+            support=self.problem.support,
+        )
+        self.kernel, self.changed = kernel.adapted(seen), other.why
+
+    @property
     def _needs_hot_draws(self) -> bool:
         """Whether draws of warmer rungs count: the evidence is made of them, and a reference of
         states that came from there.
@@ -278,7 +309,8 @@ class Found:
             reference = LEARNED if self.reference is None else self.reference
             found = found.found(ladder=replace(found.ladder, reference=reference))
         if to_find.kernel is not None:
-            found = found.found(kernel=self.kernel.frozen())
+            chosen = self.changed or found.chosen
+            found = found.found(kernel=self.kernel.frozen(), chosen=chosen)
         if to_find.deadlines is not None:
             schedule = with_deadlines(to_find.deadlines, self.every, self.shortest)
             found = found.found(schedule=schedule)
