@@ -63,7 +63,7 @@ def row(density: Density | Simulator, library: str, found: Sequence[dict[str, An
     spread = errors.std(axis=0, ddof=1) / math.sqrt(len(errors)) if len(errors) > 1 else np.inf
     off = np.divide(errors.mean(axis=0), spread, where=spread > 0, out=np.full(len(worth), np.inf))
     modes = None
-    if density.modes:
+    if density.modes and len(errors) > 1:
         squares = (errors[:, list(density.modes)] ** 2).mean(axis=1)
         root = math.sqrt(squares.mean())
         modes = root, float(squares.std(ddof=1) / math.sqrt(len(squares)) / (2.0 * root or 1.0))
@@ -143,7 +143,10 @@ def cost(table: Sequence[Row], kind: str) -> str:
 
 
 def _hours(hours: float) -> str:
-    return f"{hours:.1f} hours" if hours >= 1.0 else f"{60.0 * hours:.0f} minutes"
+    minutes = 60.0 * hours
+    if minutes < 2.0:
+        return f"{60.0 * minutes:.0f} seconds"
+    return f"{minutes:.0f} minutes" if minutes < 60.0 else f"{hours:.1f} hours"
 
 
 def _line(density: Density | Simulator, each: Row, kind: str) -> str:
