@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 def coordinates_of(graphs: Graphs) -> tuple[Variable, ...]:
     """What chains hold: PyMC's value variables."""
     return tuple(
-        Variable(name, tuple(int(length) for length in shape))
+        # Some transforms have hyphens in their names.
+        Variable(re.sub(r"\W", "_", name), tuple(int(length) for length in shape))
         for name, shape in graphs.shapes.items()
     )
 

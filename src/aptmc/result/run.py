@@ -120,6 +120,11 @@ class Run:
         return utilisation(busy, float(present.sum()), 1)
 
     @property
+    def repeats_itself(self) -> bool:
+        """Whether the simulator was seen to give the same data again for the same parameters."""
+        return self._usage.repeats_itself
+
+    @property
     def overhead(self) -> Overhead:
         """What the run itself cost: coordinator, exchanges, start-up."""
         return self._usage.overhead

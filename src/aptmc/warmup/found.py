@@ -16,6 +16,7 @@ from aptmc.kernels.base import STEPS
 from aptmc.kernels.default import Choice, other_than_leaps
 from aptmc.kernels.fitted_reference import referred_rows, share_of_prior
 from aptmc.kernels.student_fit import fit_coldest
+from aptmc.keys import WARMUP, Key
 from aptmc.ladder import LEARNED
 from aptmc.problem.chain_state import ACCEPTED, value_column
 from aptmc.schedule import DEADLINES_PER_SWEEP
@@ -34,6 +35,7 @@ from aptmc.warmup.guess import (
     with_deadlines,
 )
 from aptmc.warmup.power_ladders import first_ladder
+from aptmc.warmup.seen_by_all import SeenByAll, chosen_for_each, is_wanted, with_round
 from aptmc.warmup.tolerances import TolerancesApproach
 
 # Exchanges may take a 50th of the time of whoever carries them out.
@@ -47,6 +49,7 @@ class Found:
 
     remembers = (
         "levels", "kernel", "every", "shortest", "renews", "reference", "gets_about", "changed",
+        "seen",
     )  # fmt: skip
 
     def __init__(self, settings: Settings) -> None:
@@ -62,6 +65,7 @@ class Found:
         self.changed = ""  # why the kernel is another one than at first
         self.renews = False  # every step is a fresh draw, as in rejection sampling
         self.reference: Students | None = None  # at the hot end, if one was fitted by now
+        self.seen: SeenByAll = []  # in the last rounds, while that is not enough of each rung
 
     def memory(self) -> dict[str, Any]:
         """All that was found so far, by name, as `recall` takes it."""
@@ -100,6 +104,7 @@ class Found:
             statistics={name: totals[:, place].copy() for name, place in kernel.places.items()},
             reference_level=self.problem.reference_level,
             support=self.problem.support,
+            by_all=self._seen_by_all(session, rows),
         )
         adapted = self.kernel.adapted(seen)
         if not isinstance(adapted, Kernel) or adapted.statistics != kernel.statistics:
@@ -108,6 +113,18 @@ class Found:
                 f"statistics, {kernel.statistics}, got {adapted!r}"
             )
         self.kernel = adapted
+
+    def _seen_by_all(self, session: Session, rows: list[FloatTable]) -> list[FloatTable] | None:
+        """For each rung, states that all rungs have seen; None, where each sees enough itself."""
+        can = self.problem.ladder_kind == "powers" and not self.problem.reference_is_fitted
+        if not (can and self.kernel.learns_from_all and not self.gets_about and is_wanted(rows)):
+            self.seen = []
+            return None
+        self.seen = with_round(self.seen, self.levels, rows)
+        rng = Key(self.asked.seed, 2, session.machine.epoch, WARMUP).generator()
+        dimension = self.problem.dimension
+        chosen = chosen_for_each(self.seen, self.levels, value_column(dimension), rng)
+        return [table[:, :dimension] for table in chosen]
 
     def learn_reference(self, rows: list[FloatTable]) -> bool:
         """Fit what stands at the hot end to what was seen of the posterior; whether there is one.
