@@ -6,6 +6,7 @@ reference draws themselves are off.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def log_density(points: Any, y: Any, first: float) -> Any:
     alpha0, alpha1, beta1 = (np.where(within, one, 0.5) for one in (alpha0, alpha1, beta1))
     variance = np.full(len(points), first**2)
     logs = -0.5 * np.log(variance) - 0.5 * (y[0] - mu) ** 2 / variance
-    for before, value in zip(y[:-1], y[1:], strict=True):
+    for before, value in pairwise(y):
         variance = alpha0 + alpha1 * (before - mu) ** 2 + beta1 * variance
         logs += -0.5 * np.log(variance) - 0.5 * (value - mu) ** 2 / variance
     return np.where(within, logs, -np.inf)
