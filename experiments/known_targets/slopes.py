@@ -68,9 +68,7 @@ def two_modes_quantities(dimension: int) -> tuple[Quantity, ...]:
     return (
         mean_of("x0", 0, (1.0 - 2.0 * SMALLER_WEIGHT) * place),
         Quantity("sd within a mode", square_within, math.sqrt(shrinkage), is_root=True),
-        probability_of(
-            "larger mode", lambda theta: theta.sum(axis=1) > 0.0, 1.0 - SMALLER_WEIGHT
-        ),
+        probability_of("larger mode", lambda theta: theta.sum(axis=1) > 0.0, 1.0 - SMALLER_WEIGHT),
     )
 
 

@@ -80,6 +80,9 @@ def halved(theta: FloatTable) -> Halves:
         worth = effective_share(away)
         if worth * min(map(len, halves)) < FEWEST_EFFECTIVE:
             continue
+        # One that stayed for long at a few places, or has left copies of them, looks like modes.
+        if min(map(different, halves)) < max(least, FEWEST_EFFECTIVE):
+            continue
         common = by_itself(away.T @ away / count, worth * count)
         alike = _log_likelihood(away, common)  # if both have the same shape
         other = 0.0  # if each has its own
@@ -96,6 +99,11 @@ def halved(theta: FloatTable) -> Halves:
         if gain > best.gain:
             best = Halves(gain, in_first)
     return best
+
+
+def different(theta: FloatTable) -> int:
+    """How many rows there are without repeated ones."""
+    return np.unique(theta[:, 0]).size
 
 
 def by_itself(matrix: FloatTable, count: float) -> FloatTable:

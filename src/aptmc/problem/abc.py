@@ -13,7 +13,7 @@ from typing_extensions import override
 from aptmc.arguments import class_named_clearly, named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, compiler_words
-from aptmc.errors import InputError, MoveFailed
+from aptmc.errors import InputError, MoveFailed, noted_parameters
 from aptmc.jax_programs.simulators import functions_of_data, simulator_of
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import state_width, value_column
@@ -299,6 +299,9 @@ class Abc(Problem):
                     row[value_column(self.dimension)] = np.nan
                     return 1.0
                 raise MoveFailed(str(failure), self.describe(row)) from failure.__cause__
+            except BaseException as error:
+                noted_parameters(error, self.describe(row))
+                raise
 
         return simulate_into
 

@@ -1,4 +1,5 @@
-"""A look at a first simulation: does what a simulator gives fit what it is compared with?
+"""A first look at the user's functions: does what a simulator gives fit what it is compared with,
+is it random, and do compiled functions stay within their arrays?
 
 It costs a few simulations, and is called where nobody has to wait for it.
 """
@@ -6,17 +7,20 @@ It costs a few simulations, and is called where nobody has to wait for it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from aptmc.compiled import Floats, is_compiled
+from aptmc.in_words import in_words
 from aptmc.keys import PILOT, Key
 from aptmc.problem.chain_state import state_width, value_column
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.simulator import PlainSimulator, SimulationFailed
 
+UNCHECKED = "compiled code does not notice, and reads what happens to lie there"
 SEED = 0  # the same for every run, so that what is found belongs to the problem
 
 
@@ -35,10 +39,30 @@ def first_fault(simulator: PlainSimulator, prior: Prior) -> str | None:
     try:
         _simulated(simulator, prior, theta, rng)
     except SimulationFailed as failure:
+        users = (simulator.simulate, simulator.summary, simulator.distance)
+        shown = _shown(prior.parametrisation.describe(theta))
         if failure.__cause__ is None:
-            where = prior.parametrisation.describe(theta)
-            shown = ", ".join(f"{name}={value:.6g}" for name, value in where.items())
-            return f"{str(failure).rstrip(',')}, at {shown}"
+            return f"a first simulation failed: {str(failure).rstrip(',')}, at {shown}"
+        if isinstance(failure.__cause__, IndexError) and any(map(is_compiled, users)):
+            return f"{failure}, as plain Python at {shown}; {UNCHECKED}"
+    return None
+
+
+def outside_of_arrays(
+    name: str, function: Any, theta: Floats, where: Mapping[str, float]
+) -> str | None:
+    """What is wrong with a compiled density that reads where its arrays have nothing.
+
+    :param theta: parameters at which it is called, as plain Python
+    """
+    if not is_compiled(function):
+        return None
+    try:
+        function.py_func(theta)
+    except IndexError as error:
+        return f"{name} raised {in_words(error)} as plain Python at {_shown(where)}; {UNCHECKED}"
+    except Exception:  # which moves tell of, unless compiled code has nothing against it
+        return None
     return None
 
 
@@ -82,6 +106,10 @@ def _simulated(
     )
     as_plain.simulate_into(row, rng, math.inf, parameters.size)
     return np.append(row[kept:], row[value_column(parameters.size)])
+
+
+def _shown(where: Mapping[str, float]) -> str:
+    return ", ".join(f"{name}={value:.6g}" for name, value in where.items())
 
 
 def _plain(function: Any) -> Any:

@@ -301,7 +301,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         alike=alike,
         astray=share_astray(run),
         accepted_each=_accepted_each(run),
-        only_distance=_only_distance(states) if settings.problem.has_simulator else None,
+        only_distance=_only_distance(states) if settings.ladder.kind == "tolerances" else None,
         draws_globally=settings.problem.its_function if run.draws_globally else None,
         repeats_itself=settings.problem.its_function if run.repeats_itself else None,
         more_steps=more_steps(settings),

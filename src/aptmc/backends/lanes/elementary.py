@@ -3,7 +3,7 @@
 Those of the system's library would do, but every library has its own last bits, and none computes
 several at once as it does one. These give the same bits wherever numbers have 64 of them: compiled
 by numba, as C, and as C for several lanes at once. They are those of Sun's fdlibm, without its
-branches: wrong by less than one unit in the last place.
+branches: the logarithm is off by less than one unit in the last place, the cosine by less than two.
 """
 
 from __future__ import annotations

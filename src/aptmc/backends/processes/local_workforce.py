@@ -249,7 +249,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
                 + text
             )
         elif kind == FAULTY:
-            raise InputError(f"a first simulation failed: {text}")
+            raise InputError(text)
         elif kind == REPEATS:
             self._repeats_itself = True
         elif kind == STARTED:
