@@ -92,6 +92,8 @@ def rates(*values):
         ({"utilisation": 0.79}, "only 79 % of the time", "steps per move", False),
         ({"utilisation": 0.3, "has_barriers": True}, "only 30 %", "aptmc.Anytime()", False),
         ({"started_late": 0.34}, "starting up took 34 %", "InProcess()", False),
+        ({"started_late": 0.9, "budget_is": "time"}, "took 90 % of the time", "InProcess()", False),
+        ({"repeats_itself": "your simulator"}, "the same data again", "from a fixed seed", True),
         ({"astray": 0.01}, "1.0% of the trajectories", "EllipticalSlice", False),
         ({"astray": 0.2}, "20.0% of the trajectories", "Use other parameters", True),
         ({"sweeps": 15.9}, "only 15.9 moves in all, the first of them to settle", "longer", False),

@@ -49,6 +49,11 @@ def test_every_unit_is_understood(word: str, seconds: float) -> None:
         ("1 h, 0.5 min", 3630.0),
         ("10 sec.", 10.0),
         ("2 weeks", 1_209_600.0),
+        ("1h30", 5400.0),
+        ("01:30:00", 5400.0),
+        ("48:00:07.5", 172_807.5),
+        ("1,000 s", 1000.0),
+        ("1_000_000 s", 1e6),
     ],
 )
 def test_numbers_and_spaces_may_be_written_in_many_ways(words: str, seconds: float) -> None:
@@ -124,6 +129,10 @@ def test_words_multiply_the_number_by_the_unit(
         "10 s!",
         "1,5 h",
         "1_0 s",
+        "1:30",
+        "1:60:00",
+        "1h60",
+        "1,00 s",
         "e3 s",
     ],
 )

@@ -233,7 +233,7 @@ def test_a_budget_that_is_not_understood(budget: str) -> None:
         sample(seen.problem(), budget=budget)
     assert str(refusal.value) == (
         f"budget must be a positive duration, got {budget!r}: use a number of seconds, or words "
-        'like budget="10 min" or budget="2 h"'
+        'like budget="10 min" or budget="2 h", or a count, budget="10000 simulations"'
     )
 
 

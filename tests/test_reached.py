@@ -11,6 +11,7 @@ import aptmc
 from aptmc.cli.run_as_json import run_as_json
 from aptmc.errors import StopReason
 from aptmc.result.report import report
+from aptmc.result.tolerance_advice import about_tolerance
 from aptmc.sampling import saved_run
 from aptmc.session.descent import (
     DownTo,
@@ -61,6 +62,18 @@ CHOSEN = Reached(None, 0.25, 0.0625, 1000.0, 0, 9.0, 400.0, False, CURVE)
 )
 def test_in_words(changes, words) -> None:
     assert str(CHOSEN._replace(**changes)) == words
+
+
+def test_of_one_distance_for_all_simulations_no_longer_budget_is_the_remedy() -> None:
+    wide = CHOSEN._replace(prior_share=1.0)
+    (one,) = about_tolerance(wide, ["mean"], 1, only_distance=3.74)
+    assert one.serious
+    assert "all simulations are as far from the data, 3.74, whatever" in one.problem
+    assert "for different parameters" in one.remedy
+    # Counts may well have one distance that is the smallest.
+    assert list(about_tolerance(CHOSEN, [], 1, only_distance=1.0)) == []
+    (other,) = about_tolerance(wide, [], 1)
+    assert "longer budget" in other.remedy
 
 
 @pytest.mark.parametrize(

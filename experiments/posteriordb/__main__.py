@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.posteriordb.drawn import LANGUAGES, SLICES, THEIRS
-from experiments.posteriordb.posteriors import NAMES, NUMPYRO_ALONE
+from experiments.posteriordb.posteriors import NAMES
 from experiments.posteriordb.table import table
 
 SEVERAL_MODES = ("mixture_of_two_labels", "two_signs")
@@ -37,8 +37,6 @@ def main() -> None:
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for name in options.names or NAMES:
         for language in options.languages:
-            if name in NUMPYRO_ALONE and language != "numpyro":
-                continue
             own = ("aptmc", SLICES) if name in SEVERAL_MODES else ("aptmc",)
             for who in (*own, *THEIRS[language]):
                 seconds = options.seconds if who in own else 0.0

@@ -38,7 +38,6 @@ THERE = {
     "mixture_of_two_labels": ("mixture_of_two_labels", ("y",)),
 }
 NAMES = (*THERE, "two_signs")
-NUMPYRO_ALONE = ("garch",)  # not written in the other languages yet
 
 
 def posterior(name: str) -> Posterior:

@@ -78,6 +78,31 @@ def blr(y: Any, X: Any) -> None:  # noqa: N803
     pm.Normal("y", X @ beta, sigma, observed=y)
 
 
+def garch(y: Any, sigma1: float) -> None:
+    """A series whose variance goes back to its last value and variance.
+
+    Its Stan program has flat priors: here they are so wide that it makes no difference. Where
+    alpha1 has density 2 (1 - alpha1), the triangle of alpha1 and beta1 is filled evenly.
+    """
+    mu = pm.Normal("mu", 0, 100)
+    alpha0 = pm.HalfNormal("alpha0", 100)
+    alpha1 = pm.Beta("alpha1", 1, 2)
+    share = pm.Uniform("share", 0, 1)
+    beta1 = pm.Deterministic("beta1", share * (1 - alpha1))
+
+    def step(before: Any, variance: Any, *parameters: Any) -> Any:
+        mu, alpha0, alpha1, beta1 = parameters
+        return alpha0 + alpha1 * (before - mu) ** 2 + beta1 * variance
+
+    first = pt.as_tensor_variable(np.float64(sigma1) ** 2)
+    variances = pytensor.scan(
+        step, sequences=[pt.as_tensor_variable(y[:-1])], outputs_info=[first],
+        non_sequences=[mu, alpha0, alpha1, beta1], return_updates=False,
+    )  # fmt: skip
+    sigma = pt.concatenate([[np.float64(sigma1)], pt.sqrt(variances)])
+    pm.Normal("y", mu, sigma, observed=y)
+
+
 def low_dim_gauss_mix(y: Any) -> None:
     """Two normal components, the smaller mean first."""
     ordered = pm.distributions.transforms.ordered
@@ -111,6 +136,7 @@ MODELS: dict[str, Callable[..., Any]] = {
     "eight_schools_noncentered": eight_schools_noncentered,
     "lotka_volterra": lotka_volterra,
     "arK": autoregression,
+    "garch": garch,
     "low_dim_gauss_mix": low_dim_gauss_mix,
     "blr": blr,
     "mixture_of_two_labels": mixture_of_two_labels,

@@ -67,6 +67,8 @@ def duration(value: float | int | str | timedelta, name: str = "budget") -> floa
     (600.0, 5400.0, 0.5, 30.0)
     >>> duration("2 h 30 min"), duration(timedelta(minutes=5))
     (9000.0, 300.0)
+    >>> duration("1h30"), duration("01:30:00")
+    (5400.0, 5400.0)
     """
     if isinstance(value, str):
         seconds = _in_words(value.strip().lower())
@@ -83,12 +85,18 @@ def duration(value: float | int | str | timedelta, name: str = "budget") -> floa
         raise InputError(
             f"{name} must be a positive duration, got {repr(value)[:MOST_SHOWN]}: "
             f'use a number of seconds, or words like {name}="10 min" or {name}="2 h"'
+            + (', or a count, budget="10000 simulations"' if name == "budget" else "")
         )
     return seconds
 
 
 def _in_words(words: str) -> float:
     """Seconds, from one or several numbers with their units; NaN if it is anything else."""
+    clock = re.fullmatch(r"([0-9]+):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)", words)
+    if clock is not None:  # as schedulers of clusters have it
+        return int(clock[1]) * 3600.0 + int(clock[2]) * 60.0 + float(clock[3])
+    words = re.sub(r"(?<=[0-9])[,_](?=[0-9]{3}(?![0-9]))", "", words)  # 1,000
+    words = re.sub(r"(?<=[0-9]h)([0-5]?[0-9])$", r"\1min", words)  # 1h30
     number = r"[0-9.]+(?:e[+-]?[0-9]+)?"
     if re.fullmatch(rf"(?:{number}\s*[a-z]+\.?[\s,]*)+", words) is None:
         return math.nan

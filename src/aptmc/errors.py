@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from aptmc.keys import Key
 
 
+def noted_parameters(error: BaseException, parameters: Mapping[str, float]) -> None:
+    """Note where a function of the user's ended the program, for whoever computes it elsewhere."""
+    error.__dict__["parameters"] = dict(parameters)
+
+
 def frames_of_the_user(error: BaseException) -> BaseException:
     """The same error of a user's function, without the frames of ours that have called it."""
     place = error.__traceback__

@@ -259,5 +259,5 @@ def _as_levels(levels: Sequence[float] | Floats, *, may_be_open: bool) -> tuple[
     if array is None or array.ndim != 1:
         raise InputError(f"a ladder is a sequence of finite numbers, got {levels!r}")
     if array.size == 0 and not end:
-        raise InputError("the ladder is empty: give at least one level, e.g. Ladder.powers([1])")
+        raise InputError("the ladder is empty: give at least one level, 1 of powers say")
     return (*array.tolist(), *end)

@@ -243,6 +243,7 @@ def test_a_function_that_exits_has_failed():
     with pytest.raises(aptmc.MoveFailed, match="raised SystemExit: enough") as caught:
         begin(simulators.problem(simulators.exits_far_out)).wait()
     assert caught.value.key in caught.value.run.in_flight
+    assert abs(caught.value.parameters["x"]) > simulators.FAR
 
 
 def test_a_failure_shows_where_in_the_users_code_it_was():

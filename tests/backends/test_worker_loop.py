@@ -32,7 +32,15 @@ class WorkerEngine:
         self.control = Control(self.clock)
         self.session, _ = make_session(ANYTIME, 2)
         self.workforce = VirtualWorkforce(self.clock, self.session.mover, seconds, **times)
-        self.engine = Engine(units or one_step, self.control, self.workforce, budget)
+        self.renewed_for = []
+        kind = type(self.session.kernel)
+        self.engine = Engine(
+            units or one_step, self.control, self.workforce, budget, self._renewed, kind
+        )
+
+    def _renewed(self, session):
+        self.renewed_for.append(type(session.kernel))
+        return self.workforce
 
     def run(self, budget, session=None):
         return self.engine.run(session or self.session, budget)
@@ -40,6 +48,19 @@ class WorkerEngine:
 
 def one_step(session, compute):
     return Units(session.tuning[:, STEPS].astype(int), 0)
+
+
+# --- kernels --------------------------------------------------------------------------------------
+
+
+def test_for_another_kernel_workers_are_started_anew():
+    place = WorkerEngine(lambda order: 1.0)
+    place.run(10.0)
+    assert place.renewed_for == []
+    other, _ = make_session(ANYTIME, 2, kernel=aptmc.Slice(1.0))
+    for _ in range(2):
+        place.run(10.0, other)
+    assert place.renewed_for == [aptmc.Slice]
 
 
 # --- start-up -------------------------------------------------------------------------------------

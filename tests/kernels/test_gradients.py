@@ -296,6 +296,9 @@ def test_a_gradient_is_needed():
     problem = aptmc.Power(lambda theta: 0.0, 0.0)
     with pytest.raises(InputError, match="Nuts follows a gradient, and the problem has none"):
         aptmc.Nuts(METRIC).tuning(problem, POSITIVE.ladder)
+    simulator = aptmc.Abc.early(lambda theta, rng, tolerance: 0.0, aptmc.Prior(x=stats.norm()))
+    with pytest.raises(InputError, match=r"and a simulator has none: use aptmc\.OneHit"):
+        aptmc.Nuts(METRIC).tuning(simulator, POSITIVE.ladder)
     with pytest.raises(InputError, match="learnt in a warm-up"):
         aptmc.Hmc().tuning(POSITIVE.plain, POSITIVE.ladder)
     with pytest.raises(InputError, match="for 3 rungs and 1 coordinates"):

@@ -10,8 +10,12 @@ from numba import njit
 from scipy import stats
 
 import aptmc
+from aptmc.diagnostics import summarise
+from aptmc.diagnostics.error_of_mean import Timeline
 from aptmc.errors import InputError, RunFailed
 from aptmc.kernels import reversible_jump
+from aptmc.result.model_probabilities import shares
+from aptmc.result.report import report
 from aptmc.targets import INTERPRETED
 from experiments import change_points, components
 from tests.kernels.contract import KernelContract, moved
@@ -297,6 +301,32 @@ def test_a_store_of_a_mixture_with_parts_of_ones_own_is_read(tmp_path):
     mixed = aptmc.Mixture(TestReversibleJump.kernel, aptmc.OwnMove(gibbs))
     run = TestReversibleJump().sampled(mixed, store=tmp_path / "run.zarr")
     assert aptmc.open(tmp_path / "run.zarr").model_probabilities() == run.model_probabilities()
+
+
+def test_errors_of_probabilities_are_those_of_means():
+    """Chains that hand models to each other are worth fewer draws than their own say."""
+    rng = np.random.default_rng(1)
+    fresh = (rng.random(4000) < 0.3).astype(float)
+    chains = [np.repeat(fresh, 2)[: -(lag + 1)] for lag in range(3)]  # each has what others have
+    times = [np.arange(one.size) + 0.1 * lag for lag, one in enumerate(chains)]
+    found = shares(chains, 2, Timeline([one.size for one in chains], times))
+    table = summarise({"model": chains}, 1.0, times=times)
+    assert found[1].mcse == pytest.approx(table["model"].mcse, rel=1e-6)
+    assert found[0].mcse == pytest.approx(found[1].mcse)
+    assert found[1].mean == pytest.approx(table["model"].mean)
+    # The 5 % and 95 % quantiles are 0 and 1, and no draw lies beyond 1.
+    assert table["model"].ess_tail > 1000
+    alone = math.sqrt(0.21 / sum(one.size for one in chains))
+    assert found[1].mcse > 1.5 * alone
+
+
+def test_a_report_of_models_says_how_probable_they_are():
+    run = TestReversibleJump().sampled(TestReversibleJump.kernel)
+    assert f"<p>P{run.summary().notes[0][1:]}" in report(run)
+    # Draws that have all parameters are of one model, which has no pair to show.
+    labels = [axis.get_xlabel() for axis in aptmc.plots.pairs(run).axes if axis.get_xlabel()]
+    assert run.settings.problem.labels[0] not in labels
+    assert len(labels) > 1
 
 
 def test_of_other_kernels_there_are_no_models():

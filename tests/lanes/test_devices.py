@@ -84,9 +84,11 @@ def test_where_nobody_says_what_is_free_nothing_is_refused(tmp_path):
     assert free_memory(table) == 5120
 
 
-@pytest.mark.parametrize("compiler", ["c", "numba"])
+@pytest.mark.parametrize(
+    "compiler", ["c", "numba", pytest.param("c one by one", marks=pytest.mark.validation)]
+)
 def test_both_compilers_give_the_same(compiler):
-    if compiler == "c" and shutil.which("cc") is None:
+    if compiler != "numba" and shutil.which("cc") is None:
         pytest.skip("there is no C compiler here")
     on = aptmc.Lanes(60, device="cpu", budget_in="ticks", threads=2, settle=0.0, compiler=compiler)
     assert on.device.compiler == compiler
@@ -105,7 +107,7 @@ def test_without_a_compiler_numba_computes(monkeypatch):
             continue
         with pytest.raises(InputError, match=r"no C compiler here .*compiler=.numba."):
             sampled(problem, TWO_MODES, budget=100, on=on)
-    with pytest.raises(InputError, match='must be "auto", "c" or "numba"'):
+    with pytest.raises(InputError, match='must be one of "auto", "c"'):
         aptmc.Lanes(60, device="cpu", compiler="rust")
 
 

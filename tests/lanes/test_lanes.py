@@ -296,6 +296,39 @@ def test_virtual_time_with_the_same_ticks_has_the_same_law():
     assert abs(virtual.acceptance_rates[0] - virtual.acceptance_rates[1]) > 0.1  # could fail
 
 
+@njit
+def begin_count(theta, rng, state):
+    state[0] = 0.0
+
+
+@njit
+def step_count(theta, rng, state, tolerance):
+    """Every move of a rung takes equally long, whatever it draws."""
+    state[0] += 1.0
+    return -1.0 if state[0] < (10.0 if tolerance <= 1.0 else 33.0) else 3.0 * rng.random()
+
+
+@pytest.mark.validation
+def test_virtual_time_goes_the_same_way_tick_by_tick():
+    """Where moves take times that are known, the same moves are made and the same are in flight."""
+    # So small proposals that the prior never refuses one.
+    problem = aptmc.Abc.stepwise(begin_count, step_count, PROBLEM.prior, state=1)
+    kernel = aptmc.OneHit([1e-6, 1e-6])
+    settings = {"ladder": aptmc.Ladder.tolerances([1.0, 2.0]), "kernel": kernel}
+    seen = set()
+    # Among them ticks with which a deadline comes, a move ends, or both.
+    for budget in (600, 610, 617, 627, 650, 660, 693, 1230, 1320, 1650, 1651):
+        here = sampled(problem, settings, budget=budget, on=lanes(2, settle=0.0))
+        virtual = sampled(
+            problem, settings, budget=budget, on=aptmc.VirtualTime(2), pools=aptmc.Paired()
+        )
+        assert here.in_flight == virtual.in_flight
+        assert here.completions == virtual.completions
+        assert here.elapsed == virtual.elapsed == budget
+        seen.add(tuple(here.in_flight))
+    assert len(seen) > 6
+
+
 # --- densities ----------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from aptmc.backends.lanes.cuda.source import APART, PROBLEM
+from aptmc.backends.lanes.cuda.source import APART, PRIMITIVES, PROBLEM
 from aptmc.backends.lanes.draws import DRAWS
 from aptmc.backends.lanes.generator import lane_generator, seed_words
 from aptmc.translation import (
@@ -31,7 +31,7 @@ POINTS = [(0.3, 7), (2.0, 3), (0.75, 4), (5.25, 31), (1.0, 2)]
 
 
 def new_module():
-    return Module({**DRAWS, "random": PRIMITIVE}, APART)
+    return Module({**DRAWS, "random": PRIMITIVE}, APART, primitives=PRIMITIVES)
 
 
 @pytest.fixture(scope="module")

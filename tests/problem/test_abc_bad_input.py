@@ -246,3 +246,8 @@ def test_a_kernel_needs_a_scale() -> None:
         aptmc.OneHit()
     with pytest.raises(aptmc.InputError, match="OneHit needs either scale or covariance"):
         aptmc.OneHit(1.0, covariance=[[1.0]])
+
+
+def test_what_makes_a_distance_is_none() -> None:
+    with pytest.raises(aptmc.InputError, match=r"call it, distance=aptmc\.distance\.p_norm\(2\)$"):
+        aptmc.Abc(simulate, PRIOR, observed=OBSERVED, distance=aptmc.distance.p_norm)

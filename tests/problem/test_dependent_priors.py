@@ -238,6 +238,22 @@ def test_bad_arguments_of_given_are_refused(arguments: Any, named: Any, message:
 
 
 def test_a_distribution_that_changes_its_shape_is_an_error_that_says_where() -> None:
-    prior = Prior(n=stats.randint(1, 4), x=lambda n: stats.norm(np.zeros(int(n)), 1))
-    with pytest.raises(InputError, match="'x'"):
-        prior.draw(np.random.default_rng(1), 20)
+    with pytest.raises(InputError, match=r"'x' cannot be used: .* parameters of shape .* at n="):
+        Prior(n=stats.randint(1, 4), x=lambda n: stats.norm(np.zeros(int(n)), 1))
+
+
+@pytest.mark.parametrize(
+    "depends",
+    [
+        lambda mean: stats.norm(0, mean),  # read, and compiled
+        lambda mean: stats.norm(0, float(mean)),
+        aptmc.given(stats.norm, 0, scale="mean"),
+        aptmc.iid(lambda mean: stats.norm(0, mean), 2),
+    ],
+)
+def test_a_distribution_that_is_valid_here_and_there_is_refused(depends: Any) -> None:
+    """Compiled code would leave out half of the prior, without a word."""
+    with pytest.raises(
+        InputError, match=r"'x' must be positive and finite, got -[0-9.]+: .* at mean=-[0-9.]+$"
+    ):
+        Prior(mean=stats.norm(0, 1), x=depends)

@@ -35,10 +35,17 @@ def test_a_variable_goes_through_json() -> None:
         assert Variable.from_json(variable.to_json()) == variable
 
 
+def test_names_of_other_languages_are_names() -> None:
+    """Of the part of a model, and of a term of a formula."""
+    assert Variable("part::a", (2,)).labels == ("part::a[0]", "part::a[1]")
+    assert Variable("1|county_sigma").labels == ("1|county_sigma",)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"name": "two words"}, "cannot be named 'two words'"),
+        ({"name": "a/b"}, "cannot be named 'a/b'"),  # would be two folders of a store
         ({"shape": (0,)}, r"shape of 'beta' must be a whole number from 1 on .* got \(0,\)"),
         ({"shape": (2.0,)}, "must be a whole number from 1 on"),
         ({"shape": "three"}, "must be a whole number from 1 on"),

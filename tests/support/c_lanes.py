@@ -26,7 +26,7 @@ class FleetInC(Fleet):
         if compiler is None:
             pytest.skip("there is no C compiler here")
         code, library = folder / f"lanes{bits}.cpp", folder / f"lanes{bits}.so"
-        code.write_text(source_for(voyage, bits))
+        code.write_text(source_for(voyage, bits, on_gpu=False))
         # As numba does it: no two operations are made into one.
         options = ["-x", "c++", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-w"]
         subprocess.run([compiler, *options, "-o", library, code, "-lm"], check=True)

@@ -267,11 +267,13 @@ def _bulk(chains: list[Floats], timeline: Timeline) -> float:
 
 
 def _tail(chains: list[Floats], timeline: Timeline, ends: tuple[float, float]) -> float:
-    """Effective draws for how many lie below a quantile; the smaller of two."""
-    return min(
-        effective_draws([(chain <= end).astype(np.float64) for chain in chains], timeline)
-        for end in ends
-    )
+    """Effective draws for how many lie below a quantile; the smaller of two.
+
+    Of whole numbers there may be none beyond a quantile, which then tells nothing.
+    """
+    below = [[(chain <= end).astype(np.float64) for chain in chains] for end in ends]
+    telling = [sides for sides in below if not all(side.all() for side in sides)]
+    return min((effective_draws(sides, timeline) for sides in telling or below), default=NAN)
 
 
 def _summarise_weighted(

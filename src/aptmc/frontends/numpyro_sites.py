@@ -12,8 +12,9 @@ from aptmc.problem.variables import Labelled, Variable
 
 
 class Latent(NamedTuple):
-    """A site that is sampled: what users see, and what a chain holds."""
+    """A site that is sampled: its name in the model, what users see, and what a chain holds."""
 
+    name: str
     variable: Variable
     coordinates: Variable
 
@@ -42,6 +43,7 @@ class Sites(NamedTuple):
     latent: tuple[Latent, ...]
     deterministic: tuple[Deterministic, ...]
     observed: tuple[Observed, ...]
+    names: frozenset[str]  # of these and all others
 
     @property
     def data_groups(self) -> dict[str, tuple[Labelled, ...]]:
@@ -92,7 +94,7 @@ def sites_of(model: Callable[..., Any], args: Any, kwargs: Any) -> Sites:
             "the model has no observed site and no factor, so that its posterior is its prior: "
             "say obs=..., or give the model the data that it observes"
         )
-    return Sites(tuple(latent), tuple(computed), tuple(observed))
+    return Sites(tuple(latent), tuple(computed), tuple(observed), frozenset(trace))
 
 
 def _refuse_flat(site: dict[str, Any]) -> None:
@@ -122,7 +124,7 @@ def _latent(name: str, site: dict[str, Any]) -> Latent:
     value = np.asarray(site["value"])
     place = np.asarray(biject_to(function.support).inv(site["value"]))
     held = Variable(_name(name), place.shape)
-    return Latent(_variable(name, site, value, _event(site)), held)
+    return Latent(name, _variable(name, site, value, _event(site)), held)
 
 
 def _event(site: dict[str, Any]) -> int:
@@ -148,6 +150,9 @@ def _variable(name: str, site: dict[str, Any], value: Any, event: int) -> Variab
         is_free = frame.name != plain and frame.name not in dims
         if 0 <= axis < value.ndim and value.shape[axis] == frame.size and is_free:
             dims[axis] = frame.name
+    left = [axis for axis, dim in enumerate(dims) if dim == f"{plain}_dim_{axis}"]
+    for axis, dim in zip(left, site.get("infer", {}).get("event_dims", ()), strict=False):
+        dims[axis] = dim
     kind: Any = "whole" if value.dtype.kind in "iu" else "real"
     try:
         return Variable(plain, value.shape, tuple(dims), {}, kind)

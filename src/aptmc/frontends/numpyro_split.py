@@ -9,6 +9,9 @@ from aptmc.errors import InputError
 from aptmc.frontends.numpyro_sites import Sites
 from aptmc.jax_programs.programs import Key, bits_of, traced
 
+# In the names of sites that no model has: of all latent ones, and of those with masks and scales.
+JACOBIAN, CHANGE, UNCHANGED = "log Jacobian of ", "with masks of ", "without masks of "
+
 
 @final
 class Split:
@@ -18,6 +21,8 @@ class Split:
         self._model, self._args, self._kwargs, self._sites = model, args, kwargs, sites
         self.names = [site.coordinates.name for site in sites.latent]
         self.size = sum(site.coordinates.size for site in sites.latent)
+        self._needs_key = False
+        self._needs_key = not self._runs_without_key()
         self.notes: list[str] = list(bits_of(self.density()))
 
     def density(self) -> Any:
@@ -64,13 +69,13 @@ class Split:
         import jax.numpy as jnp
 
         def shown(theta: Any) -> Any:
-            trace, _ = self._run(theta)
+            trace = self._run(theta)
             kinds = ("sample", "deterministic")
             found = [
                 jnp.ravel(site["value"]).astype(theta.dtype)
                 for kind in kinds
-                for site in trace.values()
-                if site["type"] == kind and not site.get("is_observed", False)
+                for name, site in trace.items()
+                if site["type"] == kind and not site.get("is_observed", False) and not _is_own(name)
             ]
             return jnp.concatenate(found)
 
@@ -97,55 +102,101 @@ class Split:
         return self._traced(terms, [(self.size,)])
 
     def _single_terms(self, theta: Any) -> list[Any]:
-        trace, _ = self._run(theta)
+        trace = self._run(theta)
         return [_log_prob(trace[site.name]) for site in self._sites.observed]
 
     # --- running the model ----------------------------------------------------------------------
 
-    def _run(self, theta: Any) -> tuple[dict[str, Any], Any]:
-        """The sites of the model at some coordinates, and the log of the Jacobian."""
+    def _run(self, theta: Any) -> dict[str, Any]:
+        """The sites of the model at some coordinates, beside each latent one its log Jacobian.
+
+        That is a site, too, because only sites come out of a loop, `scan`.
+        """
+        import jax
         import jax.numpy as jnp
+        import numpyro
         from numpyro import handlers
         from numpyro.distributions.transforms import biject_to
+        from numpyro.distributions.util import sum_rightmost
 
-        places = iter(self._pieces(theta))
-        logs: list[Any] = [jnp.zeros((), theta.dtype)]
+        places = self._pieces(theta)
 
         def value_of(site: dict[str, Any]) -> Any:
             if site["type"] != "sample" or site["is_observed"]:
                 return None
             transform = biject_to(site["fn"].support)
-            place = next(places)
+            place = places[site["name"]]
+            shift = transform.codomain.event_dim - transform.domain.event_dim
+            step = site["infer"].get("_scan_current_index")
+            if step is not None and jnp.ndim(place) > len(site["fn"].shape()) - shift:
+                place = place[step]  # of a loop, which has all its steps in one site
             value = transform(place)
-            logs.append(jnp.sum(transform.log_abs_det_jacobian(place, value)))
+            log = transform.log_abs_det_jacobian(place, value)
+            if not _is_as_drawn(site):
+                # As in NumPyro masks and scales are those of this factor, too.
+                numbers = jnp.ndim(log) - jnp.ndim(value) + len(site["fn"].event_shape)
+                numpyro.factor(CHANGE + site["name"], sum_rightmost(log, numbers))
+                numpyro.deterministic(UNCHANGED + site["name"], jnp.sum(log))
+            numpyro.deterministic(JACOBIAN + site["name"], jnp.sum(log))
             return value
 
-        substituted = handlers.substitute(handlers.seed(self._model, 0), substitute_fn=value_of)
-        trace = handlers.trace(substituted).get_trace(*self._args, **self._kwargs)
-        return trace, sum(logs)
+        model = self._model
+        if self._needs_key:
+            model = handlers.seed(model, jax.random.PRNGKey(0))
+        substituted = handlers.substitute(model, substitute_fn=value_of)
+        found: dict[str, Any] = handlers.trace(substituted).get_trace(*self._args, **self._kwargs)
+        return found
 
-    def _pieces(self, theta: Any) -> list[Any]:
-        found, start = [], 0
+    def _runs_without_key(self) -> bool:
+        """Whether all that the model draws is given: a loop would split a key at each step."""
+        import jax
+        import jax.numpy as jnp
+
+        names: list[str] = []
+
+        def run(theta: Any) -> Any:
+            names.extend(self._run(theta))
+            return theta
+
+        try:
+            jax.eval_shape(run, jnp.zeros(self.size))
+        except Exception:  # whatever it is, with a key it is told or does not happen
+            return False
+        return {name for name in names if not _is_own(name)} == self._sites.names
+
+    def _pieces(self, theta: Any) -> dict[str, Any]:
+        found, start = {}, 0
         for site in self._sites.latent:
             shape, size = site.coordinates.shape, site.coordinates.size
-            found.append(theta[start : start + size].reshape(shape))
+            found[site.name] = theta[start : start + size].reshape(shape)
             start += size
         return found
 
     def _densities(self, theta: Any) -> tuple[Any, Any]:
+        """Log prior and log likelihood.
+
+        What a mask or a scale makes of a latent site is left to the likelihood, for the prior has
+        the density of its draws.
+        """
         import jax.numpy as jnp
 
-        trace, prior = self._run(theta)
-        likelihood = jnp.zeros((), theta.dtype)
-        for site in trace.values():
+        prior = likelihood = jnp.zeros((), theta.dtype)
+        for name, site in self._run(theta).items():
+            if JACOBIAN in name:
+                prior = prior + jnp.sum(site["value"])
+            if UNCHANGED in name:
+                likelihood = likelihood - jnp.sum(site["value"])
             if site["type"] != "sample":
                 continue
             logs = _log_prob(site)
             log = jnp.sum(logs if site["scale"] is None else logs * site["scale"])
             if site["is_observed"]:
                 likelihood = likelihood + log
-            else:
-                prior = prior + log
+                continue
+            of_draws = jnp.sum(_of_draws(site))
+            prior = prior + of_draws
+            if not _is_as_drawn(site):
+                likelihood = likelihood + log - of_draws
         return jnp.asarray(prior, theta.dtype), jnp.asarray(likelihood, theta.dtype)
 
     def _traced(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
@@ -159,9 +210,39 @@ class Split:
             ) from error
 
 
+def _is_own(name: str) -> bool:
+    return any(words in name for words in (JACOBIAN, UNCHANGED, CHANGE))
+
+
 def _log_prob(site: dict[str, Any]) -> Any:
     """The log density of each single value of a site."""
     function, value = site["fn"], site["value"]
     if site["intermediates"]:
         return function.log_prob(value, site["intermediates"])
     return function.log_prob(value)
+
+
+def _is_as_drawn(site: dict[str, Any]) -> bool:
+    """Whether the density of a latent site is that of its draws: neither masked nor scaled."""
+    return site["scale"] is None and _without_masks(site["fn"]) is site["fn"]
+
+
+def _of_draws(site: dict[str, Any]) -> Any:
+    """The same of the draws of a site, which no mask changes."""
+    unmasked = _without_masks(site["fn"])
+    return _log_prob(site) if unmasked is site["fn"] else unmasked.log_prob(site["value"])
+
+
+def _without_masks(function: Any) -> Any:
+    import numpyro.distributions as dist
+
+    if isinstance(function, dist.MaskedDistribution):
+        return _without_masks(function.base_dist)
+    if not isinstance(function, dist.ExpandedDistribution | dist.Independent):
+        return function
+    base = _without_masks(function.base_dist)
+    if base is function.base_dist:
+        return function
+    if isinstance(function, dist.Independent):
+        return base.to_event(function.reinterpreted_batch_ndims)
+    return base.expand(function.batch_shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 def coordinates_of(graphs: Graphs) -> tuple[Variable, ...]:
     """What chains hold: PyMC's value variables."""
     return tuple(
-        Variable(name, tuple(int(length) for length in shape))
+        # Some transforms have hyphens in their names.
+        Variable(re.sub(r"\W", "_", name), tuple(int(length) for length in shape))
         for name, shape in graphs.shapes.items()
     )
 
@@ -60,6 +62,24 @@ def notes_of(model: Any) -> tuple[str, ...]:
         f"potentials ({', '.join(potentials)}) are part of the likelihood: the prior is that of "
         "the free variables alone",
     )
+
+
+def bounds_of(variable: Any) -> tuple[Any, Any] | None:
+    """The least and the largest value of a free variable that others may be indexed by."""
+    kind = type(variable.owner.op).__name__
+    if kind == "BernoulliRV":
+        return 0, 1
+    if kind == "CategoricalRV":
+        chances = variable.owner.inputs[-1]
+        known = chances.type.shape[-1]
+        return 0, int(chances.shape[-1].eval() if known is None else known) - 1
+    if kind == "DiscreteUniformRV":
+        from pytensor.graph.basic import Constant
+
+        lower, upper = variable.owner.inputs[-2:]
+        if isinstance(lower, Constant) and isinstance(upper, Constant):
+            return lower.data, upper.data
+    return None
 
 
 def _variables(model: Any, variables: Sequence[Any]) -> list[Variable]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from aptmc.jax_programs.opened import counts_of_scan
 from aptmc.jax_programs.values import Computed, Number, Stored, Value, at_hand, copy, room
 from aptmc.jax_programs.writer import Index, Writer, kind_of, plus
 
@@ -102,7 +103,7 @@ def scan(
 ) -> list[Value]:
     """A program for one row of arrays after the other."""
     operands = [at_hand(writer, operand) for operand in operands]
-    constants, carries = given["num_consts"], given["num_carry"]
+    constants, carries = counts_of_scan(given)
     length = int(given["length"])
     fixed, rows = operands[:constants], operands[constants + carries :]
     carried = _begun(writer, operands[constants : constants + carries])

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 # By what name an operation that only holds another program keeps it.
 INSIDE = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 LOOPS = ("while", "scan")
+
+
+def counts_of_scan(given: Mapping[str, Any]) -> tuple[int, int]:
+    """How many of a scan's arguments never change, and how many are carried."""
+    if "num_consts" in given:
+        return given["num_consts"], given["num_carry"]
+    # From JAX 0.11 on they are told as a tree with three branches.
+    constants, carried, _ = (len(list(branch)) for branch in given["ft_in"].unpack())
+    return constants, carried
 
 
 class Primitive(NamedTuple):

@@ -14,7 +14,15 @@ from aptmc.jax_programs.control import read_row
 from aptmc.jax_programs.elementwise import cast
 from aptmc.jax_programs.kept_state import KeptState, Slot, restored, save
 from aptmc.jax_programs.keys import form_of
-from aptmc.jax_programs.opened import LOOPS, Opened, Operation, Piece, opened, used_by
+from aptmc.jax_programs.opened import (
+    LOOPS,
+    Opened,
+    Operation,
+    Piece,
+    counts_of_scan,
+    opened,
+    used_by,
+)
 from aptmc.jax_programs.translate import MOST_LINES, Walk, Written
 from aptmc.jax_programs.values import Number, Stored, Value, write
 from aptmc.jax_programs.writer import Untranslatable, Writer, cast_name, kind_of
@@ -195,7 +203,7 @@ def _loop_of(operation: Operation) -> _Loop:
     if operation.primitive.name == "while":
         fixed = given["cond_nconsts"] + given["body_nconsts"]
         return _Loop(atoms[:fixed], atoms[fixed:], [], operation.outvars, given, counts=False)
-    fixed, carries = given["num_consts"], given["num_carry"]
+    fixed, carries = counts_of_scan(given)
     if any(type(one).__name__ != "DropVar" for one in operation.outvars[carries:]):
         raise Untranslatable(
             "its loop gives an array with a row for each round: carry what is needed of them, "

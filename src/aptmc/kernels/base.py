@@ -102,6 +102,11 @@ class Kernel(ABC):
         """Whether a warm-up begins with a population that goes from the prior to the posterior."""
         return False
 
+    @property
+    def learns_from_all(self) -> bool:
+        """Whether it can use what all rungs have seen, where each has seen little (`by_all`)."""
+        return False
+
     def at_first(self, spread: Floats, rungs: int) -> Kernel:
         """The kernel of the first round.
 

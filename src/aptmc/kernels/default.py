@@ -12,6 +12,13 @@ from aptmc.kernels.one_hit import OneHit
 from aptmc.problem.base import Problem
 from aptmc.problem.density import DensityProblem
 
+# Up to so many dimensions slices were seen to be better than leaps where these are stuck.
+MOST_DIMENSIONS_OF_SLICES = 50
+STUCK = (
+    "because trajectories along the gradient stayed where they began, in a mode of several or in "
+    "places of very different widths"
+)
+
 
 class Choice(NamedTuple):
     """A kernel, and why it is this one: the rest of a sentence that begins with its name."""
@@ -45,6 +52,17 @@ def choose(problem: Problem) -> Choice:
     raise InputError(
         f"no kernel is known for a problem of kind {type(problem).__name__}: give one, kernel=..."
     )
+
+
+def other_than_leaps(problem: Problem, kernel: Kernel) -> Choice | None:
+    """What `kernel="auto"` means where a warm-up has seen that leaps are stuck; None: still leaps.
+
+    Slices with a reference of several components jump from mode to mode, and have no size of leaps
+    that could fit one place and not another. Measured: docs/tuning.md.
+    """
+    if not isinstance(kernel, Nuts) or problem.dimension > MOST_DIMENSIONS_OF_SLICES:
+        return None
+    return Choice(EllipticalSlice(), STUCK)
 
 
 def why_chosen(problem: Problem) -> str:

@@ -122,15 +122,26 @@ class EllipticalSlice(Kernel):
 
     @override
     def adapted(self, seen: Seen) -> EllipticalSlice:
-        """With "auto", one that is fitted to the draws of each rung."""
+        """With "auto", one that is fitted to the draws of each rung.
+
+        Or to those of all rungs, chosen for this one, where that shows more of its modes. A mode
+        that was found only just now is hardly among those of the rounds before.
+        """
         if not self.is_learning or not isinstance(self.reference, Students):
             return self
-        # Where every step is a draw from the problem's own reference, no other one is needed.
-        draws = [
-            states[:0] if level == seen.reference_level else states
-            for level, states in zip(seen.levels, seen.states, strict=True)
+        own = fit_all(self._moved(seen, seen.states), self.reference, self.components)
+        if seen.by_all is None:
+            return replace(self, reference=own)
+        by_all = fit_all(self._moved(seen, seen.by_all), self.reference, self.components)
+        return replace(self, reference=own.or_with_more_components(by_all))
+
+    @staticmethod
+    def _moved(seen: Seen, states: list[FloatTable]) -> list[FloatTable]:
+        """Where every step is a draw from the problem's own reference, no other one is needed."""
+        return [
+            rows[:0] if level == seen.reference_level else rows
+            for level, rows in zip(seen.levels, states, strict=True)
         ]
-        return replace(self, reference=fit_all(draws, self.reference, self.components))
 
     @override
     def respaced(self, nearest: Integers) -> EllipticalSlice:
@@ -144,6 +155,12 @@ class EllipticalSlice(Kernel):
     def anneals(self) -> bool:
         """Where it learns: a reference that is like the prior is far from the posterior."""
         return self.learns
+
+    @property
+    @override
+    def learns_from_all(self) -> bool:
+        """Where it learns of modes: neighbours have been in more of them."""
+        return self.learns and self.components > 1
 
     def with_reference(self, reference: Students) -> EllipticalSlice:
         """The same in the midst of learning, with this reference."""

@@ -28,6 +28,9 @@ MOST_SHORTER, MOST_LONGER = 0.1, 3.0  # from one round to the next
 BY_CHANCE = 2.0  # covariances from different draws differ by so much although nothing has changed
 
 
+# How much of a better size is believed by so many trajectories: longer leaps are not known to be
+# accepted as the normal distribution has it, and what is too long for a place is found out late.
+DOUBTED, BOLDNESS = 16.0, 0.5
 # As long as little is known leaps are short, and trajectories that should be long would never end.
 FIRST_EXTENT, ALL_ROUNDS = 4, 100
 
@@ -40,6 +43,11 @@ class Metric:
     covariances: FloatTables
     step_sizes: Floats
     rounds: int = ALL_ROUNDS  # of the warm-up, in which something was learnt
+
+    @property
+    def is_annealed(self) -> bool:
+        """Whether all of it was learnt on the way from the prior to the posterior."""
+        return self.rounds >= ALL_ROUNDS
 
     def __repr__(self) -> str:
         rungs, dimension, _ = self.covariances.shape
@@ -96,7 +104,11 @@ class Hamiltonian(Kernel):
 
     @override
     def adapted(self, seen: Seen) -> Self:
-        """With "auto", the covariance of what each rung saw, and leaps that are accepted well."""
+        """With "auto", the covariance of what each rung saw, and leaps that are accepted well.
+
+        Where an annealing has learnt metrics, from slopes, they stay: draws of several modes, or of
+        a wide place with a narrow one in it, are wider than what leaps must fit in.
+        """
         if not self.is_learning or not isinstance(self.metric, Metric):
             return self
         dimension = self.metric.covariances.shape[1]
@@ -110,11 +122,16 @@ class Hamiltonian(Kernel):
                 rows[rung] = places
         covariances, sizes = before.covariances.copy(), before.step_sizes.copy()
         for rung in range(len(sizes)):
-            leaps = seen.statistics["leaps"][rung]
+            leaps, trajectories = seen.statistics["leaps"][rung], seen.steps[rung]
             if seen.is_moving(rung) and leaps > 0.0:
                 accepted = seen.statistics["acceptance"][rung] / leaps
-                sizes[rung] = better_step(sizes[rung], accepted, self.best_acceptance)
-        for rung, shape in shapes_of(rows, before.covariances).items():
+                better = better_step(sizes[rung], accepted, self.best_acceptance)
+                if better > sizes[rung]:
+                    believed = BOLDNESS * trajectories / (trajectories + DOUBTED)
+                    better = sizes[rung] * (better / sizes[rung]) ** believed
+                sizes[rung] = better
+        shapes = {} if before.is_annealed else shapes_of(rows, before.covariances)
+        for rung, shape in shapes.items():
             change = 1.0 / narrowest(covariances[rung], shape)
             sizes[rung] *= change if change > BY_CHANCE else 1.0
             covariances[rung] = shape

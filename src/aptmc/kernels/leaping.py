@@ -27,6 +27,11 @@ MOST_OFF = 1000.0
 
 def need_gradient(problem: Problem, kernel: str) -> None:
     """Refuse a problem without a gradient."""
+    if problem.has_simulator:
+        raise InputError(
+            f"{kernel} follows a gradient, and a simulator has none: use aptmc.OneHit() or leave "
+            "the kernel out"
+        )
     if getattr(problem, "gradient", None) is None:
         raise InputError(
             f"{kernel} follows a gradient, and the problem has none: give one, "

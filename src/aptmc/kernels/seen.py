@@ -24,6 +24,8 @@ class Seen(NamedTuple):
     reference_level: float | None = None  # where a step is a draw from the reference, if anywhere
     step_sizes: Floats | None = None  # that led farthest in a descent, in standard deviations
     support: tuple[Floats, Floats] | None = None  # lower and upper bounds of the parameters
+    # Parameters from all rungs, chosen for each by weights, for kernels that `learns_from_all`.
+    by_all: list[FloatTable] | None = None
 
     @property
     def acceptance(self) -> Floats:

@@ -119,6 +119,15 @@ class Students:
             self.degrees[nearest],
         )
 
+    def or_with_more_components(self, other: Students) -> Students:
+        """On each rung this, or the other where that has at least two and not fewer."""
+        rungs = []
+        for rung in range(self.rungs):
+            count = other.components(rung)
+            takes_other = count > 1 and count >= self.components(rung)
+            rungs.append(other.on(rung) if takes_other else self.on(rung))
+        return Students.of(rungs)
+
     def numbers(self) -> FloatTable:
         """For the tuning of a kernel, by rung: the number of components, then the block of each."""
         most, dimension = self.weights.shape[1], self.dimension

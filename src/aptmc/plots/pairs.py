@@ -37,6 +37,12 @@ def pairs(run: Run, *, names: Sequence[str] | None = None, width: float | None =
     labels = chosen(run, names) if size <= shown else strongest_pairs(run, shown)[0]
     values = np.column_stack([np.concatenate(run.series(name)) for name in labels])
     values = values[np.isfinite(values).all(axis=1)]
+    if len(values) > 0:
+        # Of models with different parameters these are the draws that have them all, of one model.
+        varies = np.ptp(values, axis=0) > 0.0
+        if names is None and varies.any():
+            values = values[:, varies]
+            labels = tuple(label for label, one in zip(labels, varies, strict=True) if one)
     points = values[:: max(len(values) // MOST_POINTS, 1)]
     size = len(labels)
     ticks = 4 if broad / size > 1.3 else 2

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aptmc.checks import counted
 from aptmc.plots.boxes import draw_box, factors, thickness
 from aptmc.plots.style import (
     BLUE,
@@ -50,7 +51,7 @@ def swap_rates(run: Run, *, width: float | None = None) -> Figure:
         name_rungs(panel, [_level(level) for level in levels], broad)
         kind = "tolerance" if run.settings.ladder.kind == "tolerances" else "power"
         panel.set_xlabel(f"{kind} of the rung, coldest first")
-        panel.set_title(f"{run.round_trips} round trips")
+        panel.set_title(counted(run.round_trips, "round trip"))
     return new
 
 

@@ -13,13 +13,13 @@ from typing_extensions import override
 from aptmc.arguments import class_named_clearly, named_clearly
 from aptmc.checks import whole_number
 from aptmc.compiled import Floats, compiler_words
-from aptmc.errors import InputError, MoveFailed
+from aptmc.errors import InputError, MoveFailed, noted_parameters
 from aptmc.jax_programs.simulators import functions_of_data, simulator_of
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import state_width, value_column
 from aptmc.problem.data.compared import compared
 from aptmc.problem.data.named_simulator import NamedSimulator
-from aptmc.problem.first_look import first_fault
+from aptmc.problem.first_look import first_fault, repeats_itself
 from aptmc.problem.in_steps import WrittenInJax
 from aptmc.problem.prior.prior import Prior
 from aptmc.problem.simulator import (
@@ -258,6 +258,13 @@ class Abc(Problem):
         return first_fault(self.simulator, self.prior)
 
     @override
+    def repeats_itself(self) -> bool:
+        """Data with names, which are put together anew, are not looked at."""
+        if not isinstance(self.simulator, PlainSimulator):
+            return False
+        return repeats_itself(self.simulator, self.prior)
+
+    @override
     def check_levels(self, levels: tuple[float, ...]) -> None:
         """Any tolerances will do; an infinite one is the prior."""
 
@@ -292,6 +299,9 @@ class Abc(Problem):
                     row[value_column(self.dimension)] = np.nan
                     return 1.0
                 raise MoveFailed(str(failure), self.describe(row)) from failure.__cause__
+            except BaseException as error:
+                noted_parameters(error, self.describe(row))
+                raise
 
         return simulate_into
 

@@ -189,8 +189,15 @@ class Problem(ABC):
         raise InputError(f"no way is known to start a problem of kind {type(self).__name__}")
 
     def first_fault(self) -> str | None:
-        """What is wrong with the form of a first simulation, if there is a simulator."""
+        """What a first look at the user's functions shows to be wrong, in words.
+
+        It is taken aside, and nobody waits long for it.
+        """
         return None
+
+    def repeats_itself(self) -> bool:
+        """Whether a simulator gives the same data again, whatever random numbers it is given."""
+        return False
 
     def default_kernel(self) -> Kernel:
         """What `kernel="auto"` means: a kernel that learns its settings in the warm-up."""

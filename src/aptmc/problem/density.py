@@ -13,8 +13,9 @@ from numba.core.errors import NumbaError
 from typing_extensions import override
 
 from aptmc.compiled import Floats, compiler_words
-from aptmc.errors import InputError, MoveFailed
+from aptmc.errors import InputError, MoveFailed, noted_parameters
 from aptmc.in_words import hint, in_words
+from aptmc.keys import PILOT, Key
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.gradient import gradient_function, refuse_steps
@@ -103,6 +104,17 @@ class DensityProblem(Problem):
             )
         return gradient_function(self.gradient, self.parametrisation, target)
 
+    @override
+    def first_fault(self) -> str | None:
+        from aptmc.problem.first_look import SEED, outside_of_arrays
+
+        if not self.target.is_compiled:
+            return None
+        theta = self.draw_start(Key(SEED, 0, 0, PILOT).generator())
+        function = getattr(self, self.value_name, None)
+        given, where = self.constrain(theta), self.describe(theta)
+        return outside_of_arrays(self.function_name, function, given, where)
+
     @abstractmethod
     def draw_start(self, rng: np.random.Generator) -> Floats:
         """Parameters at which a chain may start."""
@@ -152,6 +164,9 @@ def checked_call(
         ) from error
     except Exception as error:
         raise MoveFailed(f"{name} raised {in_words(error)}{hint(error)}", parameters) from error
+    except BaseException as error:
+        noted_parameters(error, parameters)
+        raise
     return single_number(value, name, parameters)
 
 

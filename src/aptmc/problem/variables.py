@@ -8,6 +8,7 @@ any u in [k, k + 1), and a simplex of K shares by K - 1 real numbers.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -19,6 +20,8 @@ from aptmc.arguments import class_named_clearly
 from aptmc.checks import DIMENSIONS, parameter_name
 from aptmc.errors import InputError
 
+# Names that parts of a model and terms of a formula have in other languages: `part::a`, `1|county`.
+FOREIGN = re.compile(r"\w+(?:(?:::|[|:.-])\w+)+")
 Kind = Literal["real", "whole", "simplex"]
 Shape = int | Sequence[int]
 
@@ -49,7 +52,8 @@ class Variable:
     kind: Kind = "real"
 
     def __post_init__(self) -> None:
-        parameter_name(self.name.replace("::", "_") if isinstance(self.name, str) else self.name)
+        if not (isinstance(self.name, str) and FOREIGN.fullmatch(self.name)):
+            parameter_name(self.name)
         shape = checked_shape(self.name, self.shape)
         dims = tuple(self.dims) or tuple(f"{self.name}_dim_{axis}" for axis in range(len(shape)))
         _check_dims(self.name, shape, dims)

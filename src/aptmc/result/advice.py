@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from aptmc.checks import counted
-from aptmc.compiled import Floats
+from aptmc.compiled import Floats, FloatTable
 from aptmc.diagnostics import Summary
 from aptmc.errors import StopReason
 from aptmc.pools import Groups
@@ -41,6 +41,7 @@ FORGOTTEN = 20.0  # accepted moves after which a chain is elsewhere: measured, d
 MANY_FAILURES = 0.1  # of all simulations
 LONG_START = 1 / 3  # of the budget
 FEW_SWEEPS = 16
+LEAST_TIME = 1e-9  # of a run, so that one can divide by it
 
 
 class VitalSigns(NamedTuple):
@@ -58,7 +59,7 @@ class VitalSigns(NamedTuple):
     has_barriers: bool  # do processors wait for each other?
     simulations: int
     failures: int
-    started_late: float  # the share of the budget in which no moves counted
+    started_late: float  # the share of the budget, or of the time, in which no moves counted
     last_rungs: int | None  # in the last round of the warm-up, if it looked for a ladder
     sweeps: float = math.inf  # moves in all for each chain, if they are of different lengths
     stopped: StopReason = StopReason.BUDGET_SPENT
@@ -68,7 +69,9 @@ class VitalSigns(NamedTuple):
     alike: tuple[str, ...] = ()  # parameters whose draws cannot be told from the prior's
     astray: float = 0.0  # the share of trajectories along gradients that diverged
     accepted_each: float = math.inf  # moves of a chain of the coldest rung, of lanes
+    only_distance: float | None = None  # of likelihood-free draws, if all have the same
     draws_globally: str | None = None  # the function that draws from generators it is not given
+    repeats_itself: str | None = None  # the simulator that gives the same data again and again
     more_steps: str = "more local steps per move"  # how to say so to `sample`
     is_grouped: bool = True  # whether moves have several local steps
     modes_seen: int = 0  # on a rung, at most; 0 where nobody has looked
@@ -77,6 +80,7 @@ class VitalSigns(NamedTuple):
     )
     whole_because: WholeBecause | None = None  # of lanes that ran whole simulations
     ends_short_at: float | None = None  # the hottest power, if the prior lies beyond it
+    budget_is: str = "budget"  # what start-up is a share of: the time, if a budget is a count
     kernel_was_left: bool = False  # to aptmc, so that nobody can ask for another of the kind
 
     @property
@@ -96,7 +100,7 @@ def advise(signs: VitalSigns) -> list[Advice]:
     if signs.draws == 0:  # there is nothing to judge but why
         return [no_draws(signs.stopped, signs.start_up)]
     found = [
-        *about_tolerance(signs.reached, signs.alike, signs.parameters),
+        *about_tolerance(signs.reached, signs.alike, signs.parameters, signs.only_distance),
         *about_swaps(
             signs.swap_rates,
             signs.round_trips,
@@ -199,7 +203,7 @@ def _about_time(signs: VitalSigns) -> Iterator[Advice]:
         )
     if signs.started_late > LONG_START:
         yield Advice(
-            f"starting up took {_percent(signs.started_late)} of the budget",
+            f"starting up took {_percent(signs.started_late)} of the {signs.budget_is}",
             "Use a longer budget, or on=aptmc.InProcess() for a short run",
             serious=False,
         )
@@ -222,6 +226,14 @@ def _about_time(signs: VitalSigns) -> Iterator[Advice]:
 
 
 def _about_randomness(signs: VitalSigns) -> Iterator[Advice]:
+    if signs.repeats_itself is not None:
+        yield Advice(
+            f"{signs.repeats_itself} gives the same data again for the same parameters, whatever "
+            "random numbers it is given",
+            "If that is not meant to be, look for a generator that it makes itself from a fixed "
+            "seed, and draw from the one that it is given, rng",
+            serious=True,
+        )
     if signs.draws_globally is not None:
         yield Advice(
             f"{signs.draws_globally} draws from np.random, random or torch, which are seeded from "
@@ -279,7 +291,7 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         has_barriers=not settings.schedule.never_waits,
         simulations=run.simulations,
         failures=run.failures,
-        started_late=run.overhead.startup / settings.budget,
+        started_late=run.overhead.startup / _whole_time(run),
         last_rungs=rounds[-1].ladder.rungs if searched else None,
         sweeps=run.sweeps if settings.schedule.never_waits else math.inf,
         stopped=run.stopped,
@@ -289,15 +301,33 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         alike=alike,
         astray=share_astray(run),
         accepted_each=_accepted_each(run),
+        only_distance=_only_distance(states) if settings.ladder.kind == "tolerances" else None,
         draws_globally=settings.problem.its_function if run.draws_globally else None,
+        repeats_itself=settings.problem.its_function if run.repeats_itself else None,
         more_steps=more_steps(settings),
         is_grouped=bool(run.steps_per_move.max() > 1),
         modes_seen=modes_seen(settings),
         is_mostly_cold=is_mostly_cold(settings, run.rung_of_chain),
         whole_because=why_whole(settings),
         ends_short_at=ends_short_at(settings),
+        budget_is="budget" if settings.quota is None else "time",
         kernel_was_left=settings.chosen != "",
     )
+
+
+def _whole_time(run: Run) -> float:
+    """The budget, or what a run that counts something else has taken with its start-up."""
+    if run.settings.quota is None:
+        return run.settings.budget
+    return max(run.elapsed + run.overhead.startup, LEAST_TIME)
+
+
+def _only_distance(states: FloatTable) -> float | None:
+    """The distance of all draws, the second of these columns, if there is but one and it is not 0,
+    which is as near as can be."""
+    distances = states[:, 1]
+    is_one = distances.size > 1 and distances[0] > 0.0 and bool((distances == distances[0]).all())
+    return float(distances[0]) if is_one else None
 
 
 def _accepted_each(run: Run) -> float:

@@ -154,6 +154,8 @@ def differences(problem: Problem, said: Mapping[str, Any]) -> list[str]:
         for name in ("kind", "names")
         if now[name] != said[name]
     ]
+    if now["kind"] != said["kind"]:  # nothing else can be the same
+        return found
     if said.get("fingerprint_version", 1) != FINGERPRINT_VERSION:
         found.append(
             "it was stored by an earlier version of aptmc, whose fingerprints of functions and "

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aptmc.compiled import Floats
-from aptmc.diagnostics.autocorrelation import FEWEST_DRAWS, estimate_autocorrelation_time
+from aptmc.diagnostics.autocorrelation import FEWEST_DRAWS
+from aptmc.diagnostics.error_of_mean import Timeline, spread_of_mean
 from aptmc.errors import InputError
 from aptmc.kernels import Mixture, ReversibleJump
 
@@ -32,8 +33,14 @@ def model_probabilities(run: Run) -> dict[int, Probability]:
             "there are models only where aptmc.ReversibleJump jumps between them, got "
             f"{run.settings.kernel!r}"
         )
-    chains = [series for series in run.series(run.settings.problem.labels[0]) if series.size > 0]
-    return shares(chains, len(kernel.sizes))
+    series = run.series(run.settings.problem.labels[0])
+    times = [chain.time for chain in run.chains()]
+    chains = [one for one in series if one.size > 0]
+    known = [time for one, time in zip(series, times, strict=True) if one.size > 0]
+    apart = run.settings.pools.apart
+    return shares(
+        chains, len(kernel.sizes), Timeline([one.size for one in chains], known, apart=apart)
+    )
 
 
 def jumping(kernel: Any) -> ReversibleJump | None:
@@ -43,19 +50,17 @@ def jumping(kernel: Any) -> ReversibleJump | None:
     return kernel if isinstance(kernel, ReversibleJump) else None
 
 
-def shares(chains: Sequence[Floats], models: int) -> dict[int, Probability]:
-    """How often each number occurs, with errors by autocorrelation."""
+def shares(chains: Sequence[Floats], models: int, timeline: Timeline) -> dict[int, Probability]:
+    """How often each number occurs, with errors as those of means."""
     if not chains:
         return {}
-    count = sum(chain.size for chain in chains)
     found = {}
     for model in range(models):
         inside = [(chain == model).astype(np.float64) for chain in chains]
         mean = float(np.concatenate(inside).mean())
         error = math.nan
         if max(chain.size for chain in chains) >= FEWEST_DRAWS and 0.0 < mean < 1.0:
-            time = estimate_autocorrelation_time(inside, mean=mean)[0]
-            error = math.sqrt(mean * (1.0 - mean) * time / count)
+            error = math.sqrt(spread_of_mean([one - mean for one in inside], timeline).variance)
         found[model] = Probability(mean, error)
     return found
 

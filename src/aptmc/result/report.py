@@ -17,6 +17,7 @@ from aptmc.errors import InputError
 from aptmc.result.advice import describe
 from aptmc.result.archive import versions
 from aptmc.result.chosen_kernel import about_kernel
+from aptmc.result.model_probabilities import about_models
 from aptmc.store.folder import path_from
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def write_report(
     if title is not None and not (isinstance(title, str) and title.strip()):
         raise InputError(f"title must be some words, got {title!r}: leave it out for a usual one")
     title = _title(run, target) if title is None else title
-    with run._remembering():
+    with run._kept.remembering():
         html = report(run, beside=beside, title=title)
     target.write_text(html, encoding="utf-8")
     return target.resolve()
@@ -98,6 +99,7 @@ def report(run: Run, *, beside: Run | None = None, title: str = "aptmc") -> str:
         tiles=_tiles(run, summary),
         table=Markup(first._repr_html_()) if has_draws else "",
         all_of_them=Markup(summary._repr_html_()) if is_long else "",
+        models=about_models(run) if has_draws else None,
         about_table=f"The {FEW_ROWS} of {len(summary)} parameters with the fewest effective draws.",
         reached=run.reached,
         warnings=[one for one in advice if one.serious],
@@ -121,7 +123,7 @@ def _tiles(run: Run, summary: Summary) -> dict[str, str]:
         tiles["of the time inside moves"] = f"{run.utilisation:.0%}"
     if run.completions > 0:
         tiles["moves"] = f"{run.completions:,}"
-        tiles["round trips"] = f"{run.round_trips:,}"
+        tiles["round trip" if run.round_trips == 1 else "round trips"] = f"{run.round_trips:,}"
         tiles[_time_words(run)] = _number(run.elapsed)
     if run.simulations:
         tiles["simulations"] = f"{run.simulations:,}"
@@ -192,6 +194,7 @@ def _short(value: object, most: int = 400) -> str:
     text = " ".join(str(value).split())
     # Each on its own: there may be another kernel between two of them.
     text = re.sub(r"array\(\[\[.*?\]\]\)", "…", text)
+    text = re.sub(r"np\.float64\((.*?)\)", r"\1", text)
     text = re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
     text = re.sub(r", \w+=None", "", text)
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -17,15 +17,26 @@ MOST_NAMED = 3  # parameters
 
 
 def about_tolerance(
-    reached: Reached | None, alike: Sequence[str], parameters: int
+    reached: Reached | None,
+    alike: Sequence[str],
+    parameters: int,
+    only_distance: float | None = None,
 ) -> Iterator[Advice]:
     """What a reader must know before anything else.
 
     :param alike: parameters whose draws cannot be told from the prior's
     :param parameters: how many there are
+    :param only_distance: of all draws, if there is no other
     """
     are_all_alike = len(alike) == parameters > 0
-    if reached is not None and (reached.is_wide or not reached.is_as_asked):
+    if reached is not None and reached.is_wide and only_distance is not None:
+        yield Advice(
+            f"all simulations are as far from the data, {only_distance:.3g}, whatever the "
+            "parameters, so that the draws are the prior's",
+            "Look at what the simulator and the distance give for different parameters",
+            serious=True,
+        )
+    elif reached is not None and (reached.is_wide or not reached.is_as_asked):
         problem = _problem(reached)
         if are_all_alike:
             problem += ", and the draws cannot be told from the prior's"

@@ -211,12 +211,14 @@ def _length(warmup: float | str, budget: float | str, quota: Quota | None) -> fl
     """How long a warm-up was asked for, if that was said."""
     if warmup == "auto":
         return None
-    if quota is not None and warmup != 0:
+    if not isinstance(warmup, bool) and warmup == 0:
+        return 0.0
+    if quota is not None:
         raise InputError(
             f"with a budget of {quota} a warm-up takes a quarter of them, got warmup={warmup!r}: "
             "leave it out"
         )
-    length = 0.0 if warmup == 0 else duration(warmup, "warmup")
+    length = duration(warmup, "warmup")
     if length >= duration(budget):
         raise InputError(f"warmup must be shorter than the budget, got {warmup!r} and {budget!r}")
     return length

@@ -179,7 +179,9 @@ class Phases:
             spent: tuple[Spent, ...] = ()
         else:
             spent = control.start_up.spent()
-        usage = usage._replace(start_up=spent)
+        usage = usage._replace(
+            start_up=spent, repeats_itself=control.start_up.repeats_itself or usage.repeats_itself
+        )
         if self.settings.quota is not None:  # so that one knows how long it was
             total = with_earlier(usage, self.earlier).elapsed
             self.settings = self.settings.found(budget=max(total, LEAST))

@@ -63,6 +63,7 @@ class Usage(NamedTuple):
     overhead: Overhead = Overhead()
     start_up: tuple[Spent, ...] = ()  # what came before the first moves of this sitting
     charged: float | None = None  # what it took of a budget that is no time
+    repeats_itself: bool = False  # whether a simulator gives the same data again and again
 
     @property
     def of_budget(self) -> float:

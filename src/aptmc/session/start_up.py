@@ -60,6 +60,8 @@ class StartUp:
         # While this process is busy with something that never looks up, a view may tick.
         self.busy: Callable[[], None] = lambda: None
         self.idle: Callable[[], None] = lambda: None
+        # Whether a first look has seen a simulator that gives the same data again and again.
+        self.repeats_itself = False
         self._since = self._begun = clock.now()
         self._seconds: dict[Part, float] = {}
         self._reached: dict[Part, tuple[float | None, str]] = {}

@@ -63,11 +63,11 @@ class Calls:
         primitive = self.function.module.primitives.get(what)
         if primitive is not None:
             return self._primitive(node, *primitive)
-        if isinstance(what, FunctionType) or hasattr(what, "py_func"):
-            return self._other(node, source_of(what))
-        made = self.arrays.made(node, what)
+        made = self.arrays.made(node, what)  # first, for numpy has some of these in Python
         if made is not None:
             return made
+        if isinstance(what, FunctionType) or hasattr(what, "py_func"):
+            return self._other(node, source_of(what))
         if node.keywords:
             raise self.function.refusal(node, "arguments by name have no translation here")
         found = [self.expressions.found(argument) for argument in node.args]
@@ -85,21 +85,22 @@ class Calls:
     def _known(self, node: ast.Call, what: Any, given: list[Typed]) -> Typed:
         if not all(value.kind.is_number for value in given):
             raise self.function.refusal(node, f"{_name(what)} takes single numbers here")
+        flow = self.function.flow
         real = SINGLE if all(value.kind == SINGLE for value in given) else REAL
         reals = ", ".join(converted(value, real) for value in given)
         if what in names.WHOLE_FUNCTIONS:
-            return Typed(f"whole({names.WHOLE_FUNCTIONS[what]}({reals}))", WHOLE)
+            return Typed(f"whole({flow.of_library(names.WHOLE_FUNCTIONS[what], reals)})", WHOLE)
         if what in names.REAL_FUNCTIONS:
-            return Typed(f"{names.REAL_FUNCTIONS[what]}({reals})", real)
+            return Typed(flow.of_library(names.REAL_FUNCTIONS[what], reals), real)
         if what in names.TEST_FUNCTIONS:
-            return Typed(f"bool({names.TEST_FUNCTIONS[what]}({reals}))", FLAG)
+            return Typed(f"flag({names.TEST_FUNCTIONS[what]}({reals}))", FLAG)
         if what in names.CASTS and len(given) == 1:
             return Typed(converted(given[0], names.CASTS[what]), names.CASTS[what])
         if what in names.ABSOLUTE and len(given) == 1:
             kind = reckoned(given[0].kind, given[0].kind)
             return Typed(f"absolute({converted(given[0], kind)})", kind)
         if what is round and len(given) == 1:
-            return Typed(f"whole(rint({reals}))", WHOLE)
+            return Typed(f"whole({flow.of_library('rint', reals)})", WHOLE)
         for known, name in ((names.MINIMUM, "smaller"), (names.MAXIMUM, "larger")):
             if what in known and len(given) > 1:
                 kind = given[0].kind
@@ -129,9 +130,11 @@ class Calls:
         if source is PRIMITIVE:
             if node.args or node.keywords:
                 raise self.function.refusal(node, f"rng.{method}() gives one number at a time")
-            return self.function.kept(f"{method}({generator.code})", REAL)
+            handed_on = self.function.flow.handed_on
+            return self.function.kept(f"{method}({handed_on}{generator.code})", REAL)
         if method not in self.function.module.apart:
             return self._other(node, source, [generator])
+        self.function.flow.allow(node, "draws with loops")
         copy = self.function.copy_of_generator(generator)
         drawn = self._other(node, source, [copy], apart=True)
         self.function.write(f"{generator.code} = {copy.code};")
@@ -172,17 +175,22 @@ class Calls:
             tuple(one if isinstance(one, Static) else one.kind for one in arguments),
             apart=apart,
         )
+        flow = self.function.flow
         codes = [one.code for one in arguments if isinstance(one, Typed)]
         if result.is_array:
             assert result.shape is not None
             room = self.function.new_array(result.of[0], result.shape)
-            self.function.write(f"{name}({', '.join([*codes, room.code])});")
+            self.function.write(f"{name}({flow.handed_on}{', '.join([*codes, room.code])});")
+            flow.called(name)
             return room
-        call = f"{name}({', '.join(codes)})"
+        call = f"{name}({flow.handed_on}{', '.join(codes)})"
         if result == NOTHING:
             self.function.write(f"{call};")
+            flow.called(name)
             return Typed("", NOTHING)
-        return self.function.kept(call, result)
+        kept = self.function.kept(call, result)
+        flow.called(name)
+        return kept
 
 
 def _is_settled(value: Any) -> bool:

@@ -145,10 +145,23 @@ class Expressions:
                 return Static(owner.value[key[0] if len(key) == 1 else key])
             if not isinstance(owner.value, np.ndarray | tuple | list):
                 raise self.function.refusal(node, "this has no places")
-            owner = self.function.module.constant(np.asarray(owner.value))
+            values = np.asarray(owner.value)
+            if values.ndim == len(found) == 1:
+                return self._of_table(node, values, found[0])
+            owner = self.function.module.constant(values)
         if not owner.kind.is_array:
             raise self.function.refusal(node, "only arrays have places")
         return self._at(node, owner, found)
+
+    def _of_table(self, node: ast.AST, values: np.ndarray, place: Typed | Static) -> Typed:
+        """A number of an array that never changes."""
+        flow, code = self.function.flow, self.as_typed(node, place)
+        if not code.kind.is_whole:
+            raise self.function.refusal(node, "a place must be a whole number: use int(...)")
+        table = self.function.module.table(values)
+        of = table.kind.of[0]
+        flow.allow_kind(of)
+        return Typed(flow.of_table(table, code.code), of)
 
     def _at(self, node: ast.AST, owner: Typed, found: list[Typed | Static]) -> Typed:
         """A place of an array, or a row of one with several dimensions."""
@@ -198,6 +211,7 @@ class Expressions:
             if owner.kind.shape is None:
                 raise self.function.refusal(node, "how long this array is nobody knows")
             return str(owner.kind.shape[axis] + int(found.value))
+        self.function.flow.allow(node, "places that differ")
         place = self.as_typed(node, found)
         if not place.kind.is_whole:
             raise self.function.refusal(node, "a place must be a whole number: use int(...)")
@@ -236,11 +250,13 @@ class Expressions:
         ):
             kind = SINGLE if first.kind == SINGLE else REAL
             return Typed(f"power({converted(first, kind)}, {int(right.value)})", kind)
+        if isinstance(sign, ast.Mod | ast.FloorDiv):
+            self.function.flow.allow(node, "division with a rest")
         if isinstance(sign, ast.Mod | ast.FloorDiv | ast.Pow) and kind == SINGLE:
             kind = REAL
         numbers = f"{converted(first, kind)}", f"{converted(second, kind)}"
         if name.isidentifier():
-            return Typed(f"{name}({numbers[0]}, {numbers[1]})", kind)
+            return Typed(self.function.flow.of_library(name, ", ".join(numbers)), kind)
         return Typed(f"({numbers[0]} {name} {numbers[1]})", kind)
 
     def _unaryop(self, node: ast.UnaryOp) -> Typed | Static:
@@ -292,14 +308,15 @@ class Expressions:
                 result = Typed(f"({first} {sign} {converted(second, FLAG)})", FLAG)
                 continue
             name = self.function.new_name(FLAG)
-            self.function.write(f"{name} = {first};")
-            self.function.write(f"if ({name if sign == '&&' else '!' + name}) {{")
-            self.function.write(*statements, f"{name} = {converted(second, FLAG)};", "}")
+            self.function.write(self.function.flow.set(name, first))
+            branch = (*statements, self.function.flow.set(name, converted(second, FLAG)))
+            test = name if sign == "&&" else f"!{name}"
+            self.function.flow.when(test, partial(self.function.write, *branch), None)
             result = Typed(name, FLAG)
         return result
 
     def _ifexp(self, node: ast.IfExp) -> Typed | Static:
-        test = self.found(node.test)
+        flow, test = self.function.flow, self.found(node.test)
         if isinstance(test, Static):
             return self.found(node.body if test.value else node.orelse)
         yes, one = self.function.apart(lambda: self.value(node.body))
@@ -308,11 +325,13 @@ class Expressions:
         if kind is None or not kind.is_number:
             raise self.function.refusal(node, "both values must be numbers")
         if not yes and not no:
-            code = f"({test.code} ? {converted(one, kind)} : {converted(other, kind)})"
-            return Typed(code, kind)
+            values = converted(one, kind), converted(other, kind)
+            return Typed(flow.choice(converted(test, FLAG), *values), kind)
         name = self.function.new_name(kind)
-        self.function.write(f"if ({test.code}) {{", *yes, f"{name} = {converted(one, kind)};")
-        self.function.write("} else {", *no, f"{name} = {converted(other, kind)};", "}")
+        yes.append(flow.set(name, converted(one, kind)))
+        no.append(flow.set(name, converted(other, kind)))
+        write = self.function.write
+        flow.when(converted(test, FLAG), partial(write, *yes), partial(write, *no))
         return Typed(name, kind)
 
     def _tuple(self, node: ast.Tuple) -> Typed | Static:

@@ -12,7 +12,9 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, final
 
 from aptmc.compiled import text_of
+from aptmc.translation.at_once import AtOnce
 from aptmc.translation.expressions import Expressions
+from aptmc.translation.flow import RESULT, Flow, OneByOne
 from aptmc.translation.kinds import (
     NOTHING,
     Kind,
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from aptmc.translation.module import Module
 
 MOST_PASSES = 20
-RESULT = "result"  # where an array that is returned is written to
 
 
 @final
@@ -51,6 +52,7 @@ class Translation:
         self.lines: list[str] = []
         self.extra: list[str] = []
         self.changed = False
+        self.flow: Flow = OneByOne(self) if module.beside is None else AtOnce(self)
         self.expressions = Expressions(self)
         self.statements = Statements(self)
 
@@ -66,20 +68,33 @@ class Translation:
             self.statements.all(self.tree.body)
             if not self.changed:
                 break
+        return self._written(name)
+
+    def run_like(self, variables: dict[str, Kind | None], result: Kind, name: str) -> str:
+        """The same for several lanes at once, with the kinds that one lane has found."""
+        self.variables, self.result = variables, result
+        for kind in (*variables.values(), result):
+            if kind not in (None, NOTHING):
+                self.flow.allow_kind(kind)
+        self.statements.all(self.tree.body)
+        return self._written(name)[0]
+
+    def _written(self, name: str) -> tuple[str, Kind]:
         result = self.result or NOTHING
-        arguments = [f"{kind.name} {self.local(name)}" for name, kind in self.given.items()]
-        gives, last = result.name, [f"return {result.name}{{}};"]
+        arguments = [*self.flow.arguments]
+        arguments += [f"{kind.name} {self.local(name)}" for name, kind in self.given.items()]
+        gives = result.name
         if result.is_array:
             arguments.append(f"{result.name} {RESULT}")
         if result.is_array or result == NOTHING:
-            gives, last = "void", []
+            gives = "void"
         declared = [
             f"{kind.name} {self.local(variable)}{{}};"
             for variable, kind in self.variables.items()
             if variable not in self.given and kind is not None
         ]
-        # After an end that is never reached C wants a value all the same.
-        body = "\n".join([*declared, *self.extra, *self.lines, *last])
+        lines = [*declared, *self.extra, *self.flow.beginning(result), *self.lines]
+        body = "\n".join([*lines, *self.flow.end(result)])
         head = f"{gives} {name}({', '.join(arguments)})"
         return f"{head} {{\n{textwrap.indent(body, '  ')}\n}}", result
 
@@ -113,6 +128,7 @@ class Translation:
 
     def new_name(self, kind: Kind) -> str:
         """A variable of the translation's own."""
+        self.flow.allow_kind(kind)
         name = f"value{len(self.extra)}"
         self.extra.append(f"{kind.name} {name}{{}};")
         return name
@@ -141,7 +157,8 @@ class Translation:
 
     def fill(self, target: Typed, value: str) -> None:
         """Write the same number to all places of an array."""
-        self.write(f"for (int i = 0; i < {target.kind.size}; i++) ({target.code})[i] = {value};")
+        change = self.flow.set(f"({target.code})[i]", value)
+        self.write(f"for (int i = 0; i < {target.kind.size}; i++) {change}")
 
     def copy(self, target: Typed, source: Typed) -> None:
         """Write all numbers of one array to another."""
@@ -158,14 +175,15 @@ class Translation:
                 raise self.refusal(node, f"{name!r} is an argument of another kind: use a new name")
             self.variables[name], self.changed = kind, True
         if kind.is_number:
-            self.write(f"{self.local(name)} = {converted(value, kind)};")
+            self.write(self.flow.set(self.local(name), converted(value, kind)))
         else:
+            self.flow.allow(node, "variables that are no numbers")
             self.write(f"{self.local(name)} = {value.code};")
 
     def give_back(self, node: ast.AST, value: Typed | None) -> None:
         """Return."""
         if value is None:
-            self.write("return;")
+            self.flow.give_back(None, NOTHING)
             return
         kind = common(self.result, value.kind)
         if kind is None or (kind.is_array and kind.shape is None):
@@ -174,14 +192,9 @@ class Translation:
             self.result, self.changed = kind, True
         if kind.is_array:
             self.copy(Typed(RESULT, kind), value)
-            self.write("return;")
         elif value.parts:
-            parts = zip(value.parts, kind.of, strict=True)
             self.module.use_tuple(kind)
-            given = ", ".join(converted(part, of) for part, of in parts)
-            self.write(f"return {kind.name}{{{given}}};")
-        else:
-            self.write(f"return {converted(value, kind)};")
+        self.flow.give_back(value, kind)
 
     def refusal(self, node: ast.AST, why: str) -> Untranslatable:
         """The error that names the line that stands in the way."""

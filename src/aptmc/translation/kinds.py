@@ -49,7 +49,7 @@ class Kind:
         return None if self.shape is None else math.prod(self.shape)
 
 
-FLAG, WHOLE, REAL = Kind("bool"), Kind("whole"), Kind("real")
+FLAG, WHOLE, REAL = Kind("flag"), Kind("whole"), Kind("real")
 # Those of numpy that have a number of bits of their own, whatever `real` has.
 INT, WORD, LONG_WORD, SINGLE = Kind("int"), Kind("word"), Kind("long_word"), Kind("float")
 NOTHING = Kind("void")

@@ -34,15 +34,20 @@ class Module:
     :param largest: the largest number that the machine knows; constants beyond are cut off there
     :param primitives: functions written in C by hand: their names there, and what they give
     :param apart: names of those that are long and rare, and better not copied into their callers
+    :param beside: where the same functions are written for one lane, if here it is for several at
+        once
     """
 
     def __init__(
         self, draws: Mapping[str, Any], apart: Collection[str] = (), *, largest: float = LARGEST,
-        primitives: Mapping[Any, tuple[str, Kind]] | None = None,
+        primitives: Mapping[Any, tuple[str, Kind]] | None = None, beside: Module | None = None,
     ) -> None:  # fmt: skip
+        self.beside = beside
         self.primitives = dict(primitives or {})
         self.draws, self.apart, self.largest = draws, apart, largest
         self._functions: dict[tuple[Any, tuple[Given, ...]], tuple[str, Kind]] = {}
+        self._variables: dict[tuple[Any, tuple[Given, ...]], dict[str, Kind | None]] = {}
+        self._losing: set[str] = set()
         self._assigned: dict[FunctionType, set[str]] = {}
         self._under_way: list[Any] = []
         self._code: list[str] = []
@@ -67,13 +72,25 @@ class Module:
         self._under_way.append(source)
         try:
             name = f"{source.__name__.strip('<>')}_{len(self._functions) + len(self._under_way)}"
-            code, result = Translation(self, source, kinds).run(name)
+            translation = Translation(self, source, kinds)
+            if self.beside is None:
+                code, result = translation.run(name)
+                self._variables[key] = translation.variables
+            else:
+                _, result = self.beside.translated(function, kinds)
+                code = translation.run_like(self.beside._variables[key], result, name)
+                if translation.flow.loses:
+                    self._losing.add(name)
             code = f"{'APART' if apart else 'DEVICE'} {code}"
         finally:
             self._under_way.pop()
         self._code.append(code)
         self._functions[key] = name, result
         return name, result
+
+    def may_lose(self, name: str) -> bool:
+        """Whether a function for several lanes at once may lose some of them."""
+        return name in self._losing
 
     def assigned_in(self, source: FunctionType) -> set[str]:
         """The variables of a function that it assigns to."""
@@ -83,6 +100,8 @@ class Module:
 
     def constant(self, values: np.ndarray) -> Typed:
         """An array that never changes."""
+        if self.beside is not None:
+            raise Untranslatable("lanes that are computed at once know no arrays of constants")
         array = np.ascontiguousarray(values)
         if array.dtype.kind not in "fiub" or not np.isfinite(array).all():
             raise Untranslatable(f"an array of constants must have finite numbers, got {array!r}")
@@ -99,6 +118,10 @@ class Module:
                 f"CONSTANT {of.name} {name}[{max(array.size, 1)}] = {{{numbers}}};"
             )
         return Typed(self._constants[key], kind)
+
+    def table(self, values: np.ndarray) -> Typed:
+        """The same, of which single numbers are read."""
+        return (self.beside or self).constant(values)
 
     def use_tuple(self, kind: Kind) -> None:
         """Declare what functions return that return several numbers."""

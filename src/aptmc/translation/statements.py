@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING, final
 
 from aptmc.translation.kinds import FLAG, NOTHING, WHOLE, Static, Typed, converted
@@ -20,11 +21,13 @@ class Statements:
 
     def all(self, nodes: list[ast.stmt]) -> None:
         """One after the other."""
-        for node in nodes:
-            method = getattr(self, f"_{type(node).__name__.lower()}", None)
-            if method is None:
-                raise self.function.refusal(node, f"{type(node).__name__} has no translation")
-            method(node)
+        self.function.flow.each(nodes, self._one)
+
+    def _one(self, node: ast.stmt) -> None:
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise self.function.refusal(node, f"{type(node).__name__} has no translation")
+        method(node)
 
     # --- one method for each kind of statement, by its name ------------------------------------
 
@@ -74,7 +77,7 @@ class Statements:
                 return
             if not value.kind.is_number:
                 raise function.refusal(node, "only a number can stand in one place")
-            function.write(f"{place.code} = {converted(value, place.kind)};")
+            function.write(function.flow.set(place.code, converted(value, place.kind)))
         else:
             raise function.refusal(node, "nothing can be assigned to this")
 
@@ -123,14 +126,11 @@ class Statements:
         if isinstance(test, Static):
             self.all(node.body if test.value else node.orelse)
             return
-        self.function.write(f"if ({converted(test, FLAG)}) {{")
-        self.all(node.body)
-        if node.orelse:
-            self.function.write("} else {")
-            self.all(node.orelse)
-        self.function.write("}")
+        no = partial(self.all, node.orelse) if node.orelse else None
+        self.function.flow.when(converted(test, FLAG), partial(self.all, node.body), no)
 
     def _while(self, node: ast.While) -> None:
+        self.function.flow.allow(node, "loops")
         if node.orelse:
             raise self.function.refusal(node, "`else` after a loop has no translation")
         self.function.write("while (true) {")
@@ -141,6 +141,7 @@ class Statements:
 
     def _for(self, node: ast.For) -> None:
         function = self.function
+        function.flow.allow(node, "loops")
         call = node.iter
         is_range = (
             isinstance(call, ast.Call)

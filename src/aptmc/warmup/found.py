@@ -13,8 +13,10 @@ from aptmc.coordinator.state import Coordinator, moves_done
 from aptmc.errors import InputError
 from aptmc.kernels import Kernel, Seen, Students
 from aptmc.kernels.base import STEPS
+from aptmc.kernels.default import Choice, other_than_leaps
 from aptmc.kernels.fitted_reference import referred_rows, share_of_prior
 from aptmc.kernels.student_fit import fit_coldest
+from aptmc.keys import WARMUP, Key
 from aptmc.ladder import LEARNED
 from aptmc.problem.chain_state import ACCEPTED, value_column
 from aptmc.schedule import DEADLINES_PER_SWEEP
@@ -33,6 +35,7 @@ from aptmc.warmup.guess import (
     with_deadlines,
 )
 from aptmc.warmup.power_ladders import first_ladder
+from aptmc.warmup.seen_by_all import SeenByAll, chosen_for_each, is_wanted, with_round
 from aptmc.warmup.tolerances import TolerancesApproach
 
 # Exchanges may take a 50th of the time of whoever carries them out.
@@ -44,7 +47,10 @@ MOSTLY_COLD = "most chains stand on the coldest rung, for there they soon forget
 class Found:
     """Levels, kernel and deadlines, as they are after the rounds so far."""
 
-    remembers = ("levels", "kernel", "every", "shortest", "renews", "reference", "gets_about")
+    remembers = (
+        "levels", "kernel", "every", "shortest", "renews", "reference", "gets_about", "changed",
+        "seen",
+    )  # fmt: skip
 
     def __init__(self, settings: Settings) -> None:
         self.asked = settings  # with the first guess of what is to be found
@@ -56,8 +62,10 @@ class Found:
         self.every = first_deadlines(settings)
         self.shortest = 0.0  # time between deadlines that does not cost too much
         self.gets_about = False  # whether chains of the posterior forget soon where they began
+        self.changed = ""  # why the kernel is another one than at first
         self.renews = False  # every step is a fresh draw, as in rejection sampling
         self.reference: Students | None = None  # at the hot end, if one was fitted by now
+        self.seen: SeenByAll = []  # in the last rounds, while that is not enough of each rung
 
     def memory(self) -> dict[str, Any]:
         """All that was found so far, by name, as `recall` takes it."""
@@ -96,6 +104,7 @@ class Found:
             statistics={name: totals[:, place].copy() for name, place in kernel.places.items()},
             reference_level=self.problem.reference_level,
             support=self.problem.support,
+            by_all=self._seen_by_all(session, rows),
         )
         adapted = self.kernel.adapted(seen)
         if not isinstance(adapted, Kernel) or adapted.statistics != kernel.statistics:
@@ -104,6 +113,18 @@ class Found:
                 f"statistics, {kernel.statistics}, got {adapted!r}"
             )
         self.kernel = adapted
+
+    def _seen_by_all(self, session: Session, rows: list[FloatTable]) -> list[FloatTable] | None:
+        """For each rung, states that all rungs have seen; None, where each sees enough itself."""
+        can = self.problem.ladder_kind == "powers" and not self.problem.reference_is_fitted
+        if not (can and self.kernel.learns_from_all and not self.gets_about and is_wanted(rows)):
+            self.seen = []
+            return None
+        self.seen = with_round(self.seen, self.levels, rows)
+        rng = Key(self.asked.seed, 2, session.machine.epoch, WARMUP).generator()
+        dimension = self.problem.dimension
+        chosen = chosen_for_each(self.seen, self.levels, value_column(dimension), rng)
+        return [table[:, :dimension] for table in chosen]
 
     def learn_reference(self, rows: list[FloatTable]) -> bool:
         """Fit what stands at the hot end to what was seen of the posterior; whether there is one.
@@ -188,6 +209,34 @@ class Found:
         return remembered
 
     @property
+    def other_kernel(self) -> Choice | None:
+        """Another one, for chains that are stuck, if the kernel was left to us."""
+        if self.to_find.kernel is None or not self.asked.chosen or self.changed:
+            return None
+        if not self.asked.on.computes_any_kernel:
+            return None
+        return other_than_leaps(self.problem, self.kernel)
+
+    def change_kernel(self, other: Choice, remembered: list[tuple[float, FloatTable]]) -> None:
+        """Move in another way, with what it learns from what the first has seen.
+
+        :param remembered: states, by power
+        """
+        kernel, nothing = first_kernel(self.settings(), other.kernel), np.zeros(len(self.levels))
+        rows = [self.approach.states_for(level, remembered) for level in self.levels]
+        seen = Seen(
+            levels=self.levels,
+            states=[table[:, : self.problem.dimension] for table in rows],
+            moves=nothing,
+            steps=nothing,
+            accepted=nothing,
+            statistics=dict.fromkeys(kernel.statistics, nothing),
+            reference_level=self.problem.reference_level,
+            support=self.problem.support,
+        )
+        self.kernel, self.changed = kernel.adapted(seen), other.why
+
+    @property
     def _needs_hot_draws(self) -> bool:
         """Whether draws of warmer rungs count: the evidence is made of them, and a reference of
         states that came from there.
@@ -253,7 +302,8 @@ class Found:
             reference = LEARNED if self.reference is None else self.reference
             found = found.found(ladder=replace(found.ladder, reference=reference))
         if to_find.kernel is not None:
-            found = found.found(kernel=self.kernel.frozen())
+            chosen = self.changed or found.chosen
+            found = found.found(kernel=self.kernel.frozen(), chosen=chosen)
         if to_find.deadlines is not None:
             schedule = with_deadlines(to_find.deadlines, self.every, self.shortest)
             found = found.found(schedule=schedule)

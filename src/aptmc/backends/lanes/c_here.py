@@ -1,8 +1,9 @@
 """The C code of lanes on this machine's processors, where there is a compiler for it.
 
 It is the code that a GPU is given, and computes what numba's does, bit for bit, some times as fast:
-the generator and the state of a lane stay in registers. Where there is no compiler, or a function
-has no translation, numba's is used.
+the generator and the state of a lane stay in registers. Steps of a simulator that can be are made
+for several lanes at once, in the processor's vectors. Where there is no compiler, or a function has
+no translation, numba's is used.
 """
 
 from __future__ import annotations
@@ -20,42 +21,66 @@ from typing import Any
 import numpy as np
 
 from aptmc.backends.lanes.advance import compiled_advance
-from aptmc.backends.lanes.cuda.source import source_for
+from aptmc.backends.lanes.at_once.source import code_at_once
+from aptmc.backends.lanes.cuda.source import written
 from aptmc.backends.lanes.fleet import Voyage
+from aptmc.backends.lanes.model import LaneModel
 from aptmc.compiled import FloatTable
 from aptmc.errors import InputError
+from aptmc.translation import Module
 
 COMPILERS = ("cc", "gcc", "clang")
 # No two operations are made into one, as numba does it; -O2 and beyond were slower.
 OPTIONS = ("-x", "c++", "-O1", "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC", "-w")
-WAYS = ("auto", "c", "numba")
+# For several lanes at once: with all that this very processor knows. The code calls its `advance`;
+# libc has another function of that name, which must not come first.
+AT_ONCE = ("-march=native", "-Wl,-Bsymbolic")
+ONE_BY_ONE = "c one by one"
+WAYS = ("auto", "c", ONE_BY_ONE, "numba")
 
 
 def advance_here(voyage: Voyage, way: str) -> Callable[..., None]:
     """The function that takes lanes on, as `compiled_advance` describes it.
 
-    :param way: "c", "numba", or "auto": C if that can be had
+    :param way: "c", "c one by one", "numba", or "auto": C if that can be had
     """
     if way != "numba":
         try:
-            return _in_c(voyage)
+            return _in_c(voyage, several=way != ONE_BY_ONE)
         except InputError:
-            if way == "c":
+            if way != "auto":
                 raise
     return compiled_advance(voyage.model)
 
 
-def _in_c(voyage: Voyage) -> Callable[..., None]:
+def _in_c(voyage: Voyage, *, several: bool) -> Callable[..., None]:
     model, kept = voyage.model, voyage.model.problem.compiled_moves
-    code = ("lanes in c", model.steps, model.stages, model.factor, voyage.tuning.shape[1])
+    tuned = voyage.tuning.shape[1]
+    code = ("lanes in c", model.steps, model.stages, model.factor, tuned, several)
     if code not in kept:
         # Moves know nothing of the ladder: so the code of one rung will do for all.
         one_rung = replace(voyage, levels=voyage.levels[:1], takes_all=False)
-        kept[code] = _calling(_library(source_for(one_rung, 64)))
+        source, functions = written(one_rung, 64, on_gpu=False)
+        several_at_once = _several_at_once(model, source, functions) if several else None
+        kept[code] = several_at_once or _calling(_library(source))
     return kept[code]
 
 
-def _calling(library: ctypes.CDLL) -> Callable[..., None]:
+def _several_at_once(
+    model: LaneModel, source: str, functions: Module
+) -> Callable[..., None] | None:
+    """Several lanes at once, if this processor and the simulator's step are made for that."""
+    if model.steps is None:
+        return None
+    try:
+        added = code_at_once(model, functions)
+        library = _library(f"#include <immintrin.h>\n{source}\n{added}", AT_ONCE)
+    except InputError:
+        return None
+    return _calling(library, several=True)
+
+
+def _calling(library: ctypes.CDLL, *, several: bool = False) -> Callable[..., None]:
     number = ctypes.c_longlong
 
     def advance(
@@ -65,17 +90,19 @@ def _calling(library: ctypes.CDLL) -> Callable[..., None]:
         limits = np.ascontiguousarray(ticks, np.int64)
         numbers = np.ascontiguousarray(tuning)
         library.only(number(first), number(last))
-        library.advance(
+        go_on = library.advance_at_once if several else library.advance
+        go_on(
             number(reals.shape[1]), number(groups), number(first_group), number(all_groups),
-            number(0), _pointer(limits), number(seed), _pointer(levels), _pointer(numbers),
-            number(numbers.shape[1]), _pointer(reals), _pointer(wholes), _pointer(words),
+            *(() if several else (number(0),)), _pointer(limits), number(seed), _pointer(levels),
+            _pointer(numbers), number(numbers.shape[1]), _pointer(reals), _pointer(wholes),
+            _pointer(words),
         )  # fmt: skip
 
     return advance
 
 
 @cache
-def _library(source: str) -> ctypes.CDLL:
+def _library(source: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
     """The code, compiled and loaded; once in a process."""
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
@@ -86,8 +113,9 @@ def _library(source: str) -> ctypes.CDLL:
         code, made = Path(folder, "lanes.cpp"), Path(folder, "lanes.so")
         code.write_text(source)
         done = subprocess.run(
-            [compiler, *OPTIONS, "-o", str(made), str(code), "-lm"], capture_output=True, text=True
-        )
+            [compiler, *OPTIONS, *more, "-o", str(made), str(code), "-lm"],
+            capture_output=True, text=True,
+        )  # fmt: skip
         if done.returncode != 0:
             said = done.stderr.strip().partition("\n")[0]
             raise InputError(f'{compiler} cannot compile lanes: {said}; use compiler="numba"')

@@ -84,7 +84,8 @@ def chosen_device(
 ) -> Device:  # fmt: skip
     """The device that was asked for, or an error that says what is missing."""
     if compiler not in WAYS:
-        raise InputError(f'compiler must be "auto", "c" or "numba", got {compiler!r}')
+        known = ", ".join(f'"{way}"' for way in WAYS)
+        raise InputError(f"compiler must be one of {known}, got {compiler!r}")
     if devices != "all":
         devices = whole_number("devices", devices)
     if name not in ("auto", "gpu", "cpu"):

@@ -8,25 +8,25 @@ from __future__ import annotations
 import math
 from typing import Any
 
-_TWO_PI = 2.0 * math.pi
-_LOG_ROOT_TWO_PI = 0.5 * math.log(_TWO_PI)
+from aptmc.backends.lanes.elementary import cosine_of_turn, logarithm
+
 FEW = 10.0  # up to this mean, counts are drawn one by one
 
 
 def standard_exponential(rng: Any) -> Any:
     """Waiting time with mean 1."""
-    return -math.log(rng.random())
+    return -logarithm(rng.random())
 
 
 def exponential(rng: Any, scale: float = 1.0) -> Any:
     """Waiting time with this mean."""
-    return -scale * math.log(rng.random())
+    return -scale * logarithm(rng.random())
 
 
 def standard_normal(rng: Any) -> Any:
     """By Box and Muller, of whose two numbers one is used: to keep the other takes memory."""
-    radius = math.sqrt(-2.0 * math.log(rng.random()))
-    return radius * math.cos(_TWO_PI * rng.random())
+    radius = math.sqrt(-2.0 * logarithm(rng.random()))
+    return radius * cosine_of_turn(rng.random())
 
 
 def normal(rng: Any, loc: float = 0.0, scale: float = 1.0) -> Any:
@@ -55,10 +55,10 @@ def standard_gamma(rng: Any, shape: float) -> Any:
         if v > 0.0:
             v = v * v * v
             u = rng.random()
-            if math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
+            if logarithm(u) < 0.5 * x * x + d - d * v + d * math.log(v):
                 break
     if shape < 1.0:
-        return d * v * math.exp(math.log(rng.random()) / shape)
+        return d * v * math.exp(logarithm(rng.random()) / shape)
     return d * v
 
 
@@ -71,10 +71,10 @@ def poisson(rng: Any, lam: float) -> Any:
     """Few are counted; many are drawn by Hörmann's transformed rejection (PTRS, 1993)."""
     if lam < FEW:
         count = 0
-        left = lam + math.log(rng.random())
+        left = lam + logarithm(rng.random())
         while left > 0.0:
             count += 1
-            left += math.log(rng.random())
+            left += logarithm(rng.random())
         return count
     root, log_lam = math.sqrt(lam), math.log(lam)
     b = 0.931 + 2.53 * root
@@ -101,10 +101,10 @@ def binomial(rng: Any, n: int, p: float) -> Any:
     if rare > 0.0 and n * rare < FEW:
         # The times until the next success are geometric.
         log_miss = math.log1p(-rare)
-        place = math.floor(math.log(rng.random()) / log_miss) + 1
+        place = math.floor(logarithm(rng.random()) / log_miss) + 1
         while place <= n:
             count += 1
-            place += math.floor(math.log(rng.random()) / log_miss) + 1
+            place += math.floor(logarithm(rng.random()) / log_miss) + 1
     elif rare > 0.0:
         spread = math.sqrt(n * rare * (1.0 - rare))
         b = 1.15 + 2.53 * spread

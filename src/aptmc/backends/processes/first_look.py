@@ -1,8 +1,8 @@
 """A first simulation, before there are workers: a problem whose data do not fit is refused at once.
 
-A copy of the fork server simulates once, and tells the coordinating process what is wrong, if
-anything is. Nobody waits long for it: a simulation that takes its time, or ends its process, is
-looked at by the workers.
+A copy of the fork server simulates once, and a few times more to see whether simulations are
+random, and tells the coordinating process what is wrong, if anything is. Nobody waits long for it:
+a simulation that takes its time, or ends its process, is looked at by the workers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import socket
 from contextlib import suppress
 from typing import NoReturn, final
 
-from aptmc.backends.processes.messages import FAULTY, NEWS
+from aptmc.backends.processes.messages import FAULTY, NEWS, REPEATS
 from aptmc.backends.processes.surroundings import end_group, end_with_parent
 from aptmc.clock import WallClock, pause
 from aptmc.problem import Problem
@@ -61,9 +61,13 @@ def _look(problem: Problem, coordinator: socket.socket) -> NoReturn:
         for stream in (0, 1, 2):
             os.dup2(silence, stream)
         fault = problem.first_fault()
-        if fault is not None and os.getpid() == process:  # not a copy that the simulator has made
+        repeats = fault is None and problem.repeats_itself()
+        is_it = os.getpid() == process  # and not a copy that the simulator has made
+        if fault is not None and is_it:
             text = fault.encode()
             coordinator.sendall(NEWS.pack(FAULTY, len(text), 0) + text)
             status = FOUND_FAULT
+        elif repeats and is_it:
+            coordinator.sendall(NEWS.pack(REPEATS, 0, 0))
     finally:
         os._exit(status)

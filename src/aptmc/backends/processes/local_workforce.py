@@ -23,6 +23,7 @@ from aptmc.backends.processes.messages import (
     ENDED,
     FAULTY,
     READY,
+    REPEATS,
     STARTED,
     UNSOUND,
     UNUSABLE,
@@ -80,7 +81,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         self._woken, self._waker = socket.socketpair()
         self._waker.setblocking(False)
         self._selector.register(self._woken, selectors.EVENT_READ)
-        self._is_ready = self._is_compiling = False
+        self._is_ready = self._is_compiling = self._repeats_itself = False
         self._fork_server = self._start_fork_server()
 
     # --- for whoever runs the show ----------------------------------------------------------
@@ -182,6 +183,8 @@ class LocalWorkforce(Workforce[LocalWorker]):
             if self._is_compiling:
                 control.start_up.tell(Part.PROBLEM, f"compiling {self.problem.its_function}")
             control.do_duties()
+        if self._repeats_itself:
+            control.start_up.repeats_itself = True
         return self._is_ready
 
     @override
@@ -221,7 +224,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
     def _start_fork_server(self) -> ForkServerLink:
         link = ForkServerLink(self._payload, keep_warm=self._keep_warm, is_late=self._is_late)
         self._selector.register(link.socket, selectors.EVENT_READ)
-        self._is_ready = self._is_compiling = False
+        self._is_ready = self._is_compiling = self._repeats_itself = False
         return link
 
     def _hear_fork_server(self) -> None:
@@ -246,7 +249,9 @@ class LocalWorkforce(Workforce[LocalWorker]):
                 + text
             )
         elif kind == FAULTY:
-            raise InputError(f"a first simulation failed: {text}")
+            raise InputError(text)
+        elif kind == REPEATS:
+            self._repeats_itself = True
         elif kind == STARTED:
             started = self._starting.popleft()
             started.process = number

@@ -14,8 +14,8 @@ FORK, BECOME, DISTRIBUTIONS, COMPILER = b"F", b"B", b"D", b"C"
 EARLY, LATE = b"E", b"L"
 # What a fork server says: a letter and two numbers.
 NEWS = struct.Struct("<cqq")
-BEGUN, COMPILING, READY, UNUSABLE, FAULTY, UNSOUND, STARTED, ENDED, GONE = (
-    bytes([letter]) for letter in b"BCRUFTSEG"
+BEGUN, COMPILING, READY, UNUSABLE, FAULTY, REPEATS, UNSOUND, STARTED, ENDED, GONE = (
+    bytes([letter]) for letter in b"BCRUFATSEG"
 )
 
 

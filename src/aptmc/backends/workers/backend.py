@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from typing import Any, final
 
@@ -21,6 +21,7 @@ from aptmc.backends.workers.wire import Wire
 from aptmc.backends.workers.worker_loop import WorkerLoop
 from aptmc.backends.workers.workforce import Workforce
 from aptmc.errors import InputError, RunFailed
+from aptmc.kernels import Kernel
 from aptmc.session.compilation import Aside
 from aptmc.session.control import Control
 from aptmc.session.descent import Errand
@@ -39,8 +40,16 @@ class WorkerEngine(Engine):
         control: Control,
         workforce: Workforce[Any],
         budget: float,
+        renewed: Callable[[Session], Workforce[Any]],
+        kernel: type[Kernel],
     ) -> None:
+        """Begin.
+
+        :param renewed: closes the workforce, and gives one for another session
+        :param kernel: whose moves the workforce computes; a warm-up may have taken another since
+        """
         self._units, self._control, self._workforce = units, control, workforce
+        self._renewed, self._kernel = renewed, kernel
         self._end = control.called + budget  # by the clock
         self._idle_since = control.called
         self._startup = 0.0
@@ -64,6 +73,8 @@ class WorkerEngine(Engine):
         return usage
 
     def _loop(self, session: Session, budget: float) -> WorkerLoop:
+        if type(session.kernel) is not self._kernel:
+            self._workforce, self._kernel = self._renewed(session), type(session.kernel)
         return WorkerLoop(
             session, budget, self._end, self._control, self._workforce,
             partial(self._units, session), self._idle_since, self._startup,
@@ -105,12 +116,19 @@ class WorkforceBackend(Backend):
         count = self.processors
         workers = "1 worker" if count == 1 else f"{count} workers"
         control.start_up.tell(Part.WORKERS, f"starting {workers}")
-        workforce = self.workforce(session)
-        with control.signals(), closing(workforce):
-            control.wake = workforce.wake
+        with control.signals(), ExitStack() as present:
+
+            def renewed(session: Session) -> Workforce[Any]:
+                present.close()
+                workforce = present.enter_context(closing(self.workforce(session)))
+                control.wake = workforce.wake
+                return workforce
+
+            workforce = renewed(session)
             try:
                 self._make_ready(session, workforce, control)
-                yield WorkerEngine(self.units, control, workforce, budget)
+                kernel = type(session.kernel)
+                yield WorkerEngine(self.units, control, workforce, budget, renewed, kernel)
             finally:
                 control.wake = lambda: None
 

@@ -118,6 +118,6 @@ def _compute(mover: Mover, order: Order, interruption: type[BaseException]) -> O
     except interruption:
         raise
     except BaseException as error:  # sys.exit() or an interrupt inside the user's function
-        parameters = mover.problem.describe(order.state)
+        parameters = error.__dict__.get("parameters") or mover.problem.describe(order.state)
         reason = f"{mover.problem.function_name} raised {in_words(error)}"
-        return MoveFailed(reason + ", in a move", parameters).located(order.rung, order.key, order)
+        return MoveFailed(reason, parameters).located(order.rung, order.key, order)

@@ -75,6 +75,9 @@ READY_MADE = {
     "maximum": "distance=aptmc.distance.p_norm(math.inf)",
 }
 
+# Functions that make a distance, with what they may be given.
+MAKERS = {"p_norm": "2", "by_part": "..."}
+
 
 def checked(distance: Any, part: Part) -> Any:
     """A distance that fits the data: a dictionary becomes distances by part."""
@@ -82,6 +85,12 @@ def checked(distance: Any, part: Part) -> Any:
         raise InputError(
             f"distance must be a function of simulated and observed data, got {distance!r}: use "
             f"{READY_MADE.get(distance.lower(), 'distance=aptmc.distance.p_norm(2)')}"
+        )
+    made_by = getattr(distance, "__name__", "")
+    if made_by in MAKERS and getattr(distance, "__module__", "").startswith("aptmc.distance"):
+        raise InputError(
+            f"aptmc.distance.{made_by} makes a distance and is none: call it, "
+            f"distance=aptmc.distance.{made_by}({MAKERS[made_by]})"
         )
     if isinstance(distance, Mapping):
         distance = ByPart(distance)

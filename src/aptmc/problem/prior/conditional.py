@@ -103,7 +103,11 @@ class Conditional(Part):
         for row in range(len(points)):
             values = {name: _own(earlier[name][row]) for name in self.names}
             with _blaming(self.variables[0].name, values):
-                self._at(values).draw(rng, points[row : row + 1], {})
+                try:
+                    self._at(values).draw(rng, points[row : row + 1], {})
+                except ValueError:
+                    self._checked(values)  # which says it better
+                    raise
 
     def _at(self, values: Mapping[str, Any]) -> Part:
         """The part for some values of the earlier variables."""
@@ -112,7 +116,7 @@ class Conditional(Part):
         if is_univariate(frozen) and is_whole(frozen) == (variable.kind == "whole"):
             # Without the checks that were made once, which take longer than the density.
             return Independent(self.variables, frozen)
-        found = distribution_part(variable.name, frozen, variable.shape)
+        found = self._checked(values)
         (one,) = found.variables
         if (one.shape, one.kind) != (variable.shape, variable.kind):
             raise InputError(
@@ -120,6 +124,10 @@ class Conditional(Part):
                 f"{variable.kind} ones of shape {variable.shape}: it must be the same everywhere"
             )
         return found
+
+    def _checked(self, values: Mapping[str, Any]) -> Part:
+        (variable,) = self.variables
+        return distribution_part(variable.name, self.rule(**values), variable.shape)
 
     def __str__(self) -> str:
         (variable,) = self.variables

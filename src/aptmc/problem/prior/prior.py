@@ -31,6 +31,9 @@ from aptmc.problem.reference import Reference, ReferenceFunctions
 from aptmc.problem.variables import Shape, Variable
 from aptmc.targets import INTERPRETED, NUMBA, Target, from_python, from_python_once
 
+# Draws by which parts that depend on earlier ones are tried, when they are named.
+TRIED = 32
+
 
 @final
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -83,6 +86,11 @@ class Prior(Reference):
             parts = (*parts, make_part(name, marginal, partial(_example, parts)))
         object.__setattr__(self, "parts", parts)
         _ = self.parametrisation  # so that errors come now
+        if any(part.looks_back for part in parts):
+            # Compiled code has no errors: where a distribution is not valid its density is 0, which
+            # would change the prior without a word.
+            few = np.empty((TRIED, self.dimension))
+            draw_by_parts(parts, self.parametrisation, np.random.default_rng(0), few)
 
     @classmethod
     def joint(

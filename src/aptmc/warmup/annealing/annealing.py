@@ -24,6 +24,9 @@ MOST_MOVES, WINDOW_OF = 8.0, 4.0
 FEWEST_MOVES_TO_TELL = 12
 # Where a window is so long, and its draws are worth less than half of it, others are of no use.
 HOPELESS, MOVES_OF_HOPELESS = 0.5, 24
+# They are stuck where the means of their windows differ nearly as single states would. Where there
+# is no time for windows of so many moves, shorter ones must show it more clearly.
+STUCK, MOVES_OF_STUCK, STUCK_SOON = 0.8, 6, 0.95
 ENOUGH_MOVES, ENOUGH_PER_DIMENSION = 300, 20.0  # of all chains, to have learnt a shape
 # Of the time for windows, for those at the hottest power, of which there are no draws at first.
 AT_FIRST = 0.4
@@ -44,6 +47,8 @@ class Annealing(Batches):
     :param first_level: of a problem without a prior, where it begins; 0: the prior
     :param windows_until: when no more windows begin, from the beginning
     :param most: time for it all; what is not complete by then is given up
+    :param has_other: whether another kernel is ready for chains that are stuck, so that no more
+        windows are needed to see that they are
     """
 
     def __init__(
@@ -56,8 +61,10 @@ class Annealing(Batches):
         processors: int,
         windows_until: float,
         most: float,
+        has_other: bool = False,
     ) -> None:
         self.problem, self.guide = problem, guide
+        self._has_other = has_other
         self._windows_until, self._processors = windows_until, processors
         self.level = first_level
         self.size = max(guide.fewest, 2 * processors + 2)
@@ -66,6 +73,7 @@ class Annealing(Batches):
         self._log_weights = np.zeros(self.size)
         self.stages: list[Annealed] = []  # hottest first
         self.mixes = False  # whether chains get about in the posterior by themselves
+        self.is_stuck = False  # whether they were seen to stay where they began
         super().__init__(seed, most)
 
     @property
@@ -125,6 +133,7 @@ class Annealing(Batches):
     def _windows(self, rows: FloatTable, until: float) -> Generator[Batch, FloatTables, FloatTable]:
         """Stay at the present power until its shape is known, or there is no time for more."""
         guide, number, moves = self.guide, 0, self.guide.first_window
+        self.is_stuck = False
         if len(np.unique(rows, axis=0)) > len(rows) // 2:  # not all from one given start
             yield from guide.learn(rows, np.ones(len(rows)))
         while number == 0 or self._has_time_for(moves, until):
@@ -134,12 +143,15 @@ class Annealing(Batches):
             told = moves >= FEWEST_MOVES_TO_TELL
             gets_about = told and alike <= min(MOST_MOVES, moves / WINDOW_OF)
             self.mixes = gets_about and guide.knows_one_mode(moves)
+            self.is_stuck = alike > (STUCK if moves >= MOVES_OF_STUCK else STUCK_SOON) * moves
             yield from guide.learn_from_window(seen, gets_about=gets_about)
             if self.stages and self.stages[-1].level == self.level:
                 self.stages.pop()
             self._note(everything)
             enough = max(ENOUGH_MOVES, ENOUGH_PER_DIMENSION * self.problem.dimension)
             if self.mixes and len(everything) >= enough:
+                break
+            if self.is_stuck and self._has_other and moves >= MOVES_OF_STUCK:
                 break
             if guide.gives_up and moves >= MOVES_OF_HOPELESS and alike > HOPELESS * moves:
                 break

@@ -27,6 +27,7 @@ MOST_ASTRAY = 0.01  # of trajectories, where one rung will do
 # Doublings of a trajectory on the way, where nobody has to get far, and in the first window; each
 # window has one more.
 DOUBLINGS_ON_THE_WAY, DOUBLINGS_OF_FIRST = 3, 5
+SOME_ROUNDS = 10  # for which metrics are worth that do not reach to the posterior
 LONGER = 2.0  # times the size of leaps at the power before, at most
 
 
@@ -142,7 +143,8 @@ class LeapingGuide(Guide):
     def kernel(self, found: Sequence[FoundOfLeaps]) -> Kernel:
         covariances = np.array([one.covariance for one in found])
         sizes = np.array([one.size for one in found])
-        return self._kernel.with_metric(covariances, sizes, ALL_ROUNDS)
+        rounds = ALL_ROUNDS if self.level == 1.0 else SOME_ROUNDS
+        return self._kernel.with_metric(covariances, sizes, rounds)
 
     @override
     def of_one_hill(self, kernel: Kernel) -> Kernel:

@@ -35,6 +35,7 @@ extern "C" void only(long long first, long long last) { only_from = first; only_
 #define EACH(name, count)                                                                          \
   for (long long name = only_from; name < (only_until < 0 ? (count) : only_until); name++)
 #endif
+typedef bool flag;
 typedef unsigned int word;
 typedef unsigned long long long_word;
 
@@ -66,6 +67,8 @@ DEVICE double power(double base, int exponent) { return repeated(base, exponent)
 DEVICE float power(float base, int exponent) { return repeated(base, exponent); }
 DEVICE real power(real base, real exponent) { return pow(base, exponent); }
 DEVICE whole power(whole base, whole exponent) { return repeated(base, exponent); }
+
+DEVICE real cosine_of_turn(real turn) { return cos(real(6.283185307179586) * turn); }
 
 // --- the generator --------------------------------------------------------------------------------
 

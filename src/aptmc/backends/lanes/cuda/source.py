@@ -7,6 +7,7 @@ from importlib.resources import files
 import numpy as np
 
 from aptmc.backends.lanes.draws import DRAWS
+from aptmc.backends.lanes.elementary import cosine_of_turn, logarithm
 from aptmc.backends.lanes.fleet import Voyage
 from aptmc.backends.lanes.model import LaneModel
 from aptmc.backends.lanes.tables import CHANCE_UNIT, Whole
@@ -40,15 +41,23 @@ PRIMITIVES = {
     special.bits_f8: ("bits_f8", REAL),
     special.bits_u8: ("bits_u8", LONG_WORD),
 }
+# A GPU has its own, which are faster there, and so have numbers of 32 bits.
+ELEMENTARY = {logarithm: ("log", REAL), cosine_of_turn: ("cosine_of_turn", REAL)}
 # Long, and rarely needed: better not copied into every place where they are called.
 APART = ("standard_gamma", "poisson", "binomial")
 PROBLEM = "//PROBLEM//"
 
 
-def source_for(voyage: Voyage, bits: int) -> str:
+def source_for(voyage: Voyage, bits: int, *, on_gpu: bool = True) -> str:
     """All of the C code of a run."""
+    return written(voyage, bits, on_gpu=on_gpu)[0]
+
+
+def written(voyage: Voyage, bits: int, *, on_gpu: bool) -> tuple[str, Module]:
+    """The same, and the functions of the problem as they stand in it."""
     text = files("aptmc.backends.lanes.cuda").joinpath("lanes.c").read_text()
-    return _definitions(voyage, bits) + text.replace(PROBLEM, problem_code(voyage, bits))
+    code, module = _problem_code(voyage, bits, on_gpu=on_gpu)
+    return _definitions(voyage, bits) + text.replace(PROBLEM, code), module
 
 
 def _definitions(voyage: Voyage, bits: int) -> str:
@@ -87,7 +96,7 @@ def _definitions(voyage: Voyage, bits: int) -> str:
     return "\n".join([f"typedef {real} real;", "typedef long long whole;", *lines, ""])
 
 
-def problem_code(voyage: Voyage, bits: int) -> str:
+def _problem_code(voyage: Voyage, bits: int, *, on_gpu: bool) -> tuple[str, Module]:
     """The functions of the problem in C, under the names by which `lanes.c` calls them."""
     model = voyage.model
     if not model.problem.parametrisation.is_identity:
@@ -98,9 +107,10 @@ def problem_code(voyage: Voyage, bits: int) -> str:
     kind = np.float64 if bits == 64 else np.float32
     largest = float(np.finfo(kind).max)
     draws = {**DRAWS, "random": PRIMITIVE}
-    module = Module(draws, APART, largest=largest, primitives=PRIMITIVES)
+    primitives = PRIMITIVES | (ELEMENTARY if on_gpu or bits == 32 else {})
+    module = Module(draws, APART, largest=largest, primitives=primitives)
     pieces = _stages(voyage, module) if model.stages is not None else _simulation(model, module)
-    return module.code() + "\n".join(pieces)
+    return module.code() + "\n".join(pieces), module
 
 
 def _simulation(model: LaneModel, module: Module) -> list[str]:
