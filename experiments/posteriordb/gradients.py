@@ -6,8 +6,9 @@ draws each. Nothing is timed, so that a machine that is busy with something else
 Ours are runs in virtual time with nothing but the model, a budget and a seed. A gradient comes with
 its density; a trajectory here computes that of its first point anew, and it is counted.
 
-What was measured is kept in .cache/posteriordb, by the name of the model and the seed; the code is
-not part of what is kept, so take another folder after a change.
+Where NUTS is not to be waited for, `--alone 100000` gives ours so many gradients, and shows nothing
+else. What was measured is kept in .cache/posteriordb, by the name of the model and the seed; the
+code is not part of what is kept, so take another folder after a change.
 """
 
 from __future__ import annotations
@@ -88,25 +89,28 @@ def kept(path: Path, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def rows(name: str, seeds: Iterable[int], folder: Path) -> Iterable[list[str]]:
-    """Two for each seed: theirs, and ours beside it."""
+def rows(name: str, seeds: Iterable[int], folder: Path, alone: int) -> Iterable[list[str]]:
+    """Two for each seed: theirs, and ours beside it; ours alone, if it is to have so many."""
     one = posterior(name)
     problem = cache(partial(problem_of, one, "numpyro"))
     for seed in seeds:
-        their = kept(folder / f"{name}-numpyro-{seed}.json", partial(theirs, one, seed))
-        our = kept(
-            folder / f"{name}-aptmc-{seed}.json",
-            partial(ours, one, seed, their["gradients"], problem),
-        )
+        their, ratio = None, "-"
+        if not alone:
+            their = kept(folder / f"{name}-numpyro-{seed}.json", partial(theirs, one, seed))
+        gradients = alone if their is None else their["gradients"]
+        file = f"{name}-aptmc-{seed}{f'-{alone}' if alone else ''}.json"
+        our = kept(folder / file, partial(ours, one, seed, gradients, problem))
         for by, found in (("NumPyro's NUTS", their), ("aptmc", our)):
+            if found is None:
+                continue
             rate = 1000.0 * found["effective"] / found["gradients"]
-            ratio = found["effective"] / their["effective"]
+            if their is not None and found is our:
+                ratio = f"{found['effective'] / their['effective']:.2f}"
             numbers = [f"{found[key]:.1f}" for key in ("mean_error", "sd_error")]
             yield [
                 name.replace("_", " "), str(seed), by, f"{found['gradients']:,}", *numbers,
                 f"{found['r_hat']:.3f}", f"{found['effective']:,.0f}", f"{rate:.1f}",
-                "-" if by != "aptmc" else f"{ratio:.2f}",
-                "; ".join([found["note"], *found.get("warnings", [])]),
+                ratio, "; ".join([found["note"], *found.get("warnings", [])]),
             ]  # fmt: skip
 
 
@@ -117,6 +121,7 @@ def main() -> None:
     )
     parser.add_argument("names", nargs="*", help=f"which of {', '.join(NAMES)} (default: all)")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--alone", type=int, default=0, help="so many gradients for ours, no NUTS")
     parser.add_argument("--folder", type=Path, default=CACHE)
     options = parser.parse_args()
     unknown = set(options.names) - set(NAMES)
@@ -125,7 +130,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print(f"| {' | '.join(HEAD)} |\n|{' --- |' * len(HEAD)}")
     for name in options.names or NAMES:
-        for row in rows(name, range(1, options.seeds + 1), options.folder):
+        for row in rows(name, range(1, options.seeds + 1), options.folder, options.alone):
             print(f"| {' | '.join(row)} |", flush=True)
 
 

@@ -48,16 +48,9 @@ class Found:
     """Levels, kernel and deadlines, as they are after the rounds so far."""
 
     remembers = (
-        "levels",
-        "kernel",
-        "every",
-        "shortest",
-        "renews",
-        "reference",
-        "gets_about",
-        "changed",
+        "levels", "kernel", "every", "shortest", "renews", "reference", "gets_about", "changed",
         "seen",
-    )
+    )  # fmt: skip
 
     def __init__(self, settings: Settings) -> None:
         self.asked = settings  # with the first guess of what is to be found
