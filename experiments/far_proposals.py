@@ -63,7 +63,7 @@ def log_target(x: Any, has_tails: bool) -> float:
     """Up to a constant; 0 at the centre."""
     square = (x * x).sum()
     if has_tails:
-        return -0.5 * (DEGREES + int(x.size)) * math.log1p(square / DEGREES)
+        return -0.5 * float(DEGREES + x.size) * math.log1p(square / DEGREES)
     return -0.5 * float(square)
 
 
