@@ -30,7 +30,7 @@ MOST_COMPONENTS = 32
 MOST_DEGREES = 12.0
 # Of the proposals of a run so many come from farther out: from the same mixture with so many times
 # the covariance. Measured: docs/tuning.md.
-FARTHER, TIMES = 0.2, 4.0
+FARTHER, TIMES = 0.1, 4.0
 
 
 def check_jumps(reference: Any, jumps: Any) -> None:

@@ -33,7 +33,7 @@ SEARCH_SPREAD = 1.0
 SEARCH_RIDGE, TINY = 1e-6, 1e-300
 
 # Most proposals, where there is a reference. Steps are left for where it has less than the target.
-USUAL_SHARE_OF_JUMPS = 0.8
+USUAL_SHARE_OF_JUMPS = 0.9
 
 # Places in the tuning after the number of steps, before the bounds, the factor and the mixture.
 CAP, PROPOSALS, JUMPS, BOUNDS = 1, 2, 3, 4
