@@ -61,10 +61,10 @@ CHOICES = (Choice(0.0, 0.9), Choice(0.1, 0.9), Choice(0.2, 0.9), Choice(0.2, 0.8
 @njit
 def log_target(x: Any, has_tails: bool) -> float:
     """Up to a constant; 0 at the centre."""
-    square = (x * x).sum()
+    square = float((x * x).sum())
     if has_tails:
-        return -0.5 * float(DEGREES + x.size) * math.log1p(square / DEGREES)
-    return -0.5 * float(square)
+        return float(-0.5 * (DEGREES + x.size) * math.log1p(square / DEGREES))
+    return -0.5 * square
 
 
 @njit
@@ -81,7 +81,7 @@ def log_proposals(x: Any, farther: float, mean: Any, factor: Any) -> float:
     power = -0.5 * (MOST_DEGREES + dimension)
     near = (1.0 - farther) * (1.0 + square / MOST_DEGREES) ** power
     far = (1.0 + square / TIMES / MOST_DEGREES) ** power * TIMES ** (-0.5 * dimension)
-    return math.log(near + farther * far)
+    return float(math.log(near + farther * far))
 
 
 @njit
