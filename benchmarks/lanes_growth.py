@@ -21,7 +21,7 @@ PICTURE = Path("docs/figures/lanes_growth.png")
 MODEL = "predators and prey, tolerances 1 to 6 on 8 rungs"
 # As many as fit into memory; with so many, a chain needs longer to forget where it began.
 POWERS, MANY = range(10, 22), 18
-SECONDS, MORE_SECONDS = 3.0, 12.0
+SECONDS, MORE_SECONDS = 4.0, 15.0
 BOTH_BITS: tuple[Literal[32, 64], ...] = (32, 64)
 STRIDES = {32: 1, 64: 2}  # with 64 bits every second power will do
 HEIGHT, RESOLUTION, TOP = 3.4, 160, 4e11

@@ -140,7 +140,8 @@ def measure(options: argparse.Namespace) -> None:
         table["references"][level] = {"means": means, "spreads": spreads, "date": now}
     else:
         makers = {"lanes": by_lanes, "processes": by_processes, "pyabc": by_pyabc}
-        one, row = makers[options.who](options), {"date": now, "of": settings_of(options)}
+        one = makers[options.who](options)
+        row: dict[str, Any] = {"date": now, "of": settings_of(options)}
         one(options.runs)  # compiles, and does not count
         runs = []
         until = time.monotonic() + options.patience

@@ -100,7 +100,9 @@ def test_several_chains_per_rung_too():
     [
         aptmc.Slice(4.0),
         aptmc.Slice(1.0, stretches=3),
-        aptmc.Mixture(aptmc.RandomWalk(2.0), aptmc.Slice(4.0)),
+        pytest.param(
+            aptmc.Mixture(aptmc.RandomWalk(2.0), aptmc.Slice(4.0)), marks=pytest.mark.validation
+        ),
     ],
     ids=["slice", "stretched slice", "mixture"],
 )

@@ -13,27 +13,18 @@ from scipy import stats
 
 import aptmc
 from aptmc.diagnostics import summarise
-from aptmc.result.advice import VitalSigns, advise
+from aptmc.result.advice import advise
 from aptmc.result.report import report
 from aptmc.session.descent import Reached
+from tests.support.vital_signs import GOOD_ABC
 from tests.support.wide_prior import ON, PROBLEM, sample
 
 CURVE = tuple((level, 2.0 * math.log(level)) for level in (1.0, 0.7, 0.5, 0.35, 0.25))
 REACHED = Reached(None, 0.25, 0.0625, 1000.0, 0, 9.0, 400.0, False, CURVE)
-GOOD = VitalSigns(
-    kind="tolerances",
+GOOD = GOOD_ABC._replace(
     levels=(0.25, 0.5, 1.0),
     swap_rates=np.array([0.4, 0.5]),
-    round_trips=20,
-    draws=10_000,
-    distinct=3000,
-    effective_draws=900.0,
-    r_hat=1.01,
-    utilisation=0.97,
-    has_barriers=False,
-    simulations=50_000,
     failures=0,
-    started_late=0.1,
     last_rungs=3,
     reached=REACHED,
     parameters=3,

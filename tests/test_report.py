@@ -122,9 +122,15 @@ def test_one_rung_of_one_parameter_is_enough() -> None:
     assert not {"Pairs", "Ladder", "Journeys", "Levels"} & set(found)
 
 
-def test_a_warm_up_is_shown_round_by_round() -> None:
+@pytest.fixture(scope="module")
+def warmed() -> tuple[aptmc.Run, Page]:
+    """A run with a warm-up, and its report."""
     run = seen.sample(ladder="auto", kernel="auto", schedule=None, budget=2000.0)
-    page = Page(report(run))
+    return run, Page(report(run))
+
+
+def test_a_warm_up_is_shown_round_by_round(warmed: tuple[aptmc.Run, Page]) -> None:
+    run, page = warmed
     assert "Warm-up" in page.text
     assert page.tags.count("tr") > len(run.warmup_rounds) > 5
 
@@ -157,14 +163,14 @@ def test_settings_are_shown_with_few_digits_and_without_tables(alone: str) -> No
 def test_tables_do_not_swallow_what_stands_between_them() -> None:
     spread = np.eye(2)[None].repeat(4, axis=0) / 3
     kernel = aptmc.Mixture(aptmc.RandomWalk(covariance=spread), aptmc.RandomWalk(covariance=spread))
-    text = Page(report(seen.sample(kernel=kernel))).text
+    text = Page(report(seen.sample(kernel=kernel, budget=0.001))).text
     assert "Mixture(RandomWalk(covariance=…), RandomWalk(covariance=…), share=" in text
 
 
-def test_the_time_of_sampling_stands_beside_the_budget() -> None:
-    run = seen.sample(ladder="auto", kernel="auto", schedule=None, budget=2000.0)
+def test_the_time_of_sampling_stands_beside_the_budget(warmed: tuple[aptmc.Run, Page]) -> None:
+    run, page = warmed
     assert run.elapsed < 2000.0
-    assert f"{run.elapsed:,.4g}units of sampling, of a budget of 2,000" in Page(report(run)).text
+    assert f"{run.elapsed:,.4g}units of sampling, of a budget of 2,000" in page.text
 
 
 def test_a_stored_run_says_how_to_go_on(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_settings_are_shown_and_cannot_be_changed() -> None:
 # --- they are exact, and errors are caught --------------------------------------------------------
 
 
-@pytest.mark.parametrize("processors", [1, 2])
+@pytest.mark.parametrize("processors", [1, pytest.param(2, marks=pytest.mark.validation)])
 def test_bursts_leave_the_stationary_law_alone(processors: int) -> None:
     assert in_law(waiting_states(Bursts(), processors, 1))
 

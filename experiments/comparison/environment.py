@@ -25,7 +25,7 @@ OTHERS = {
     "elfi": "elfi>=0.8.7,<0.9",
     "sbi": "sbi>=0.23,<1",
 }
-BESIDE = ["numba", "scipy"]  # the densities
+BESIDE = ["numba", "scipy", "typing_extensions"]  # the densities
 
 
 def install() -> None:

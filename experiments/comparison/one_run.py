@@ -85,6 +85,7 @@ def run(name: str, library: str, seed: int, limits: Limits) -> dict[str, Any]:
         "elapsed": elapsed,
         "idle": None if asleep is None else 1.0 - asleep / (limits.workers * limits.seconds),
         "processor": sum(os.times()[:4]) - spent,
+        "whole": sum(os.times()[:4]),  # with the start of Python and all imports
         "means": estimates(answer, name),
         "log_evidence": None if answer.log_evidence is None else float(answer.log_evidence),
         "evaluations": int(GIVEN.evaluations if used is None else used),

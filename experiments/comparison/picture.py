@@ -8,23 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from experiments.comparison.cells import OURS, Cell
-from experiments.comparison.table import NAMES, Row, least, rows
+from experiments.comparison.table import NAMES, Row, least, rows, shown
 from experiments.figures import BLUE, DARK, GREEN, LIGHT, ORANGE, VERMILLION, style
 
-OTHERS = (VERMILLION, GREEN, ORANGE, "#CC79A7", "#56B4E9", "#F0E442", "#999999", "#8C564B")
-MARKERS = "sD^vP*Xp"
+# Of everybody else, always the same; no two alike.
+PINK, SKY, BROWN, GREY, PURPLE = "#CC79A7", "#56B4E9", "#8C564B", "#7F7F7F", "#6A51A3"
+LOOKS = {
+    "emcee": ("s", VERMILLION), "zeus": ("D", GREEN), "reddemcee": ("^", ORANGE),
+    "dynesty": ("P", SKY), "nautilus": ("X", PURPLE), "ultranest": ("*", BROWN),
+    "blackjax": ("v", PINK), "numpyro": ("p", GREEN), "pyabc": ("X", GREY), "elfi": ("v", BROWN),
+    "sbi": ("h", ORANGE),
+}  # fmt: skip
 OPEN = {"ours_gradient": "D", "ours_adjusted": "s", "ours_draws": "h"}  # ways to use ours
 LEFT = 0.1  # draws: whoever has fewer stands at the edge
 
 
 def draw(cells: Sequence[Cell], path: Path) -> None:
     """A row for each problem, a mark for each library, further to the right is better."""
-    table = list(rows(cells))
-    others = list(
-        dict.fromkeys(
-            each.library for _, found in table for each in found if not _is_ours(each.library)
-        )
-    )
+    table = [(density, [each for each in found if shown(each)]) for density, found in rows(cells)]
+    table = [(density, found) for density, found in table if found]
     with style() as pyplot:
         figure, panel = pyplot.subplots(
             figsize=(7.2, 0.36 * len(table) + 1.5), layout="constrained"
@@ -32,7 +34,7 @@ def draw(cells: Sequence[Cell], path: Path) -> None:
         for place, (_, found) in enumerate(table):
             panel.axhline(-place, color=LIGHT, linewidth=0.6, zorder=0)
             for each in found:
-                _mark(panel, -place, each, others)
+                _mark(panel, -place, each)
         panel.set_yticks(
             [-place for place in range(len(table))], [density.name for density, _ in table]
         )
@@ -51,21 +53,14 @@ def draw(cells: Sequence[Cell], path: Path) -> None:
         pyplot.close(figure)
 
 
-def _is_ours(library: str) -> bool:
-    return library.startswith(OURS)
-
-
-def _mark(panel: Any, height: float, each: Row, others: Sequence[str]) -> None:
+def _mark(panel: Any, height: float, each: Row) -> None:
     if not each.runs or not math.isfinite(least(each)):
         return
-    ours = _is_ours(each.library)
-    number = 0 if ours else others.index(each.library)
+    ours = each.library.startswith(OURS)
     looks: dict[str, Any] = {"marker": "o", "s": 58, "color": BLUE, "zorder": 4}
     if not ours:
-        looks = {
-            "marker": MARKERS[number % len(MARKERS)], "s": 26, "zorder": 3,
-            "color": OTHERS[number % len(OTHERS)],
-        }  # fmt: skip
+        marker, colour = LOOKS[each.library]
+        looks = {"marker": marker, "s": 30, "zorder": 3, "color": colour}
     if each.library in OPEN:
         looks |= {"facecolors": "white", "edgecolors": BLUE, "linewidths": 1.4}
         looks["marker"] = OPEN[each.library]

@@ -26,6 +26,8 @@ NAMES = {
     "elfi": "ELFI",
 }
 ON_TIME = 1.02
+NOT_RUN = "not run"
+FEWEST = 3  # runs, of which a mean squared error says something
 
 
 class Row(NamedTuple):
@@ -42,6 +44,7 @@ class Row(NamedTuple):
     elapsed: tuple[float, float]  # median and latest
     in_time: int  # runs that returned within 2 per cent of their budget
     idle: float | None  # share of the budget in which processors did not simulate
+    processor: float  # seconds of a run, those of all processors added up
     lines: int
     note: str
 
@@ -52,15 +55,15 @@ def row(density: Density | Simulator, library: str, found: Sequence[dict[str, An
     complaints = [each["failed"] for each in found if "failed" in each]
     if not answered:
         nothing = (math.nan,) * len(density.words)
-        said = complaints[-1] if complaints else "not run"
-        return Row(library, 0, said, nothing, nothing, None, None, 0, (0, 0), 0, None, 0, "")
+        said = complaints[-1] if complaints else NOT_RUN
+        return Row(library, 0, said, nothing, nothing, None, None, 0, (0, 0), 0, None, 0, 0, "")
     truth = density.truth
     errors = np.array([each["means"] for each in answered]) - np.array(truth.means)
     worth = np.array(truth.variances) / np.maximum((errors**2).mean(axis=0), 1e-300)
     spread = errors.std(axis=0, ddof=1) / math.sqrt(len(errors)) if len(errors) > 1 else np.inf
     off = np.divide(errors.mean(axis=0), spread, where=spread > 0, out=np.full(len(worth), np.inf))
     modes = None
-    if density.modes:
+    if density.modes and len(errors) > 1:
         squares = (errors[:, list(density.modes)] ** 2).mean(axis=1)
         root = math.sqrt(squares.mean())
         modes = root, float(squares.std(ddof=1) / math.sqrt(len(squares)) / (2.0 * root or 1.0))
@@ -76,7 +79,9 @@ def row(density: Density | Simulator, library: str, found: Sequence[dict[str, An
         modes, evidence, float(np.mean([each["evaluations"] for each in answered])),
         (float(np.median(elapsed)), max(elapsed)),
         sum(each <= ON_TIME * density.seconds for each in elapsed),
-        float(np.mean(idle)) if idle else None, answered[0]["lines"], answered[0]["note"],
+        float(np.mean(idle)) if idle else None,
+        float(np.mean([each.get("whole", each["processor"]) for each in answered])),
+        answered[0]["lines"], answered[0]["note"],
     )  # fmt: skip
 
 
@@ -97,16 +102,19 @@ def least(each: Row) -> float:
 
 
 def markdown(cells: Sequence[Cell], kind: str) -> str:
-    """A table for each problem, the best first."""
-    parts = []
-    for density, table in rows(cells):
+    """What it took, and a table for each problem, the best first."""
+    found = [(density, [each for each in table if shown(each)]) for density, table in rows(cells)]
+    found = [(density, table) for density, table in found if table]
+    parts = [f"{cost([each for _, table in found for each in table], kind)}\n"]
+    for density, table in found:
         what = "evaluations" if isinstance(density, Density) else "simulations"
         amount = f"{density.evaluations:,} {what}" if kind == "evaluations" else (
             f"{density.seconds:g} s on {cells[0].workers} processors"
         )  # fmt: skip
         words = f"effective draws, worst ({', '.join(density.words)})"
         parts.append(
-            f"### {density.name[0].upper()}{density.name[1:]}\n\n{density.says}; {amount}\n\n"
+            f"### {density.name[0].upper()}{density.name[1:]}\n\n{density.says}; {amount}. "
+            f"{cost(table, kind)}\n\n"
             f"| library | runs | {words} | furthest off | weights of modes off by | log Z off by "
             f"| evaluations | per 1,000 | {_of_time(kind)} | lines |\n"
             f"{'| --- ' * (9 + len(_of_time(kind).split('|')))}|"
@@ -115,6 +123,30 @@ def markdown(cells: Sequence[Cell], kind: str) -> str:
             parts.append(_line(density, each, kind))
         parts.append("")
     return "\n".join(parts)
+
+
+def shown(each: Row) -> bool:
+    """Whether it has runs enough, or a reason why there are none."""
+    return each.runs >= FEWEST or (not each.runs and each.failed != NOT_RUN)
+
+
+def cost(table: Sequence[Row], kind: str) -> str:
+    """What runs took, and what ten of each would: of processors, or of the clock if that counts."""
+    of_clock = kind == "seconds"
+    each = np.array([r.elapsed[0] if of_clock else r.processor for r in table]) / 3600.0
+    runs = np.array([r.runs for r in table])
+    what = "one after the other" if of_clock else "of one processor, start-up included"
+    ten = 10.0 * float(each.sum())
+    return (
+        f"{runs.sum():,} runs, {_hours(float(each @ runs))} {what}; ten of each row: {_hours(ten)}."
+    )
+
+
+def _hours(hours: float) -> str:
+    minutes = 60.0 * hours
+    if minutes < 2.0:
+        return f"{60.0 * minutes:.0f} seconds"
+    return f"{minutes:.0f} minutes" if minutes < 60.0 else f"{hours:.1f} hours"
 
 
 def _line(density: Density | Simulator, each: Row, kind: str) -> str:

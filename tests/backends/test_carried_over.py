@@ -10,9 +10,10 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import aptmc
+from aptmc.backends.workers.carried_arrays import SpecialFunctions
 from aptmc.backends.workers.carried_python import Environment, Warnings
 from tests.backends.contract import run_until
 from tests.support import simulators
@@ -108,6 +109,20 @@ def test_filters_of_warnings_are_the_same_again():
         assert Warnings().seen(warnings) == [*known[:2], (*known[2][:3], r"__main__\Z", 0)]
         with pytest.raises(np.exceptions.RankWarning):
             warnings.warn("rank", np.exceptions.RankWarning, stacklevel=1)
+
+
+def test_errors_of_special_functions_travel_only_if_somebody_has_set_them():
+    kind = SpecialFunctions()
+    assert kind.seen(special) is None
+    with special.errstate(domain="raise"):
+        settings = kind.seen(special)
+    assert settings["domain"] == "raise"
+    with special.errstate():
+        kind.set(settings)
+        with pytest.raises(special.SpecialFunctionError):
+            special.log_ndtr(special.spence(-1.0))
+        kind.set({"of another version": "raise"})
+    assert special.geterr()["domain"] == "ignore"
 
 
 def test_settings_of_torch_are_carried_over():

@@ -64,9 +64,10 @@ def test_the_version_is_told(capsys: Captured) -> None:
     assert capsys.readouterr().out == f"aptmc {__version__}\n"
 
 
-def test_the_module_is_the_command() -> None:
+@pytest.mark.parametrize("module", ["aptmc", "aptmc.cli"])
+def test_the_module_is_the_command(module: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "aptmc.cli", "--version"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"aptmc {__version__}\n"
 

@@ -14,10 +14,12 @@ import pytest
 
 from aptmc.problem.prior.evaluation import log_density_by_parts
 from experiments.comparison import cells as kept
-from experiments.comparison.cells import Cell, publish
+from experiments.comparison.__main__ import LIBRARIES
+from experiments.comparison.cells import OURS, Cell, publish
 from experiments.comparison.densities import DENSITIES
 from experiments.comparison.given import Limits
 from experiments.comparison.one_run import estimates, lines_of, run
+from experiments.comparison.picture import LOOKS
 from experiments.comparison.priors import prior_of
 from experiments.comparison.problem import Density
 from experiments.comparison.simulators import SIMULATORS
@@ -75,6 +77,7 @@ def made_up(errors: Any, **others: Any) -> list[dict[str, Any]]:
             "log_evidence": truth.log_evidence + 0.1,
             "evaluations": 1000,
             "elapsed": 1.0,
+            "processor": 1.0,
             "lines": 5,
             "note": "",
         }
@@ -128,32 +131,39 @@ def test_what_the_page_shows_can_be_read_without_running_anything(folder: Path) 
 
 
 def test_who_is_late_or_idle_is_seen(folder: Path) -> None:
-    cells = [Cell("costly", "pyabc", seed, "seconds") for seed in (1, 2)]
+    cells = [Cell("costly", "pyabc", seed, "seconds") for seed in (1, 2, 3)]
     reply = {
         "means": SIMULATORS["costly"].truth.means, "log_evidence": None, "evaluations": 500,
-        "lines": 20, "note": "", "idle": 0.25,
+        "lines": 20, "note": "", "idle": 0.25, "processor": 5.0,
     }  # fmt: skip
-    for cell, elapsed in zip(cells, (60.5, 70.0), strict=True):
+    for cell, elapsed in zip(cells, (60.5, 61.0, 70.0), strict=True):
         cell.path.write_text(json.dumps(reply | {"elapsed": elapsed}))
-    assert "| 65.2 | 70.0 | 1 of 2 | 25% | 20 |" in markdown(cells, "seconds")
+    text = markdown(cells, "seconds")
+    assert "| 61.0 | 70.0 | 2 of 3 | 25% | 20 |" in text
+    assert "3 runs, 3 minutes one after the other; ten of each row: 10 minutes." in text
 
 
 def test_cells_are_kept_and_make_a_table(folder: Path) -> None:
     cells = [
         Cell("coin", library, seed, "evaluations")
-        for library in ("ours", "zeus")
-        for seed in (1, 2)
+        for library in ("ours", "zeus", "emcee", "dynesty")
+        for seed in (1, 2, 3)
     ]
-    assert [cell.found() for cell in cells] == [None] * 4
-    for cell in cells[:2]:
+    assert [cell.found() for cell in cells] == [None] * 12
+    for cell in cells[:3] + cells[6:8]:
         (reply,) = made_up([np.array([0.01 * cell.seed, 0.0, 0.0])])
         cell.path.write_text(json.dumps(reply))
-    cells[2].path.write_text(json.dumps({"failed": "no | numpy"}))
+    cells[3].path.write_text(json.dumps({"failed": "no | numpy"}))
     ((density, table),) = list(rows(cells))
     assert isinstance(density, Density)
-    assert [(each.library, each.runs) for each in table] == [("ours", 2), ("zeus", 0)]
+    assert [(each.library, each.runs) for each in table] == [
+        ("ours", 3), ("zeus", 0), ("emcee", 2), ("dynesty", 0),
+    ]  # fmt: skip
     text = markdown(cells, "evaluations")
-    assert "| aptmc | 2 |" in text
+    assert "| aptmc | 3 |" in text
+    # Of two runs a mean squared error says next to nothing; of none there is nothing to say.
+    assert "emcee" not in text
+    assert "dynesty" not in text
     assert "no / numpy" in text
     assert all(line.count("|") == 11 for line in text.splitlines() if line.startswith("|"))
 
@@ -175,3 +185,9 @@ def test_weights_count() -> None:
     )
     assert plain[0] == pytest.approx(0.5)
     assert weighted[0] == pytest.approx(0.65)
+
+
+def test_everybody_looks_different_in_the_picture() -> None:
+    others = [library for library in LIBRARIES if not library.startswith(OURS)]
+    assert sorted(LOOKS) == sorted(others)
+    assert len(set(LOOKS.values())) == len(others)

@@ -28,7 +28,7 @@ SCALES = {
 # Random walks, share of the budget and runs, where fewer show as much.
 WALKS = {"twenty modes": (0.05, 6)}
 # Whose kernels and ladders are like those of the others.
-LEFT_OUT = {"coin", "gamma mixture", "normal"}
+LEFT_OUT = {"two modes", "coin", "gamma mixture", "normal"}
 TARGETS = {target.name: target for target in (*densities.TARGETS, *simulators.TARGETS)}
 
 
@@ -54,6 +54,7 @@ def test_defaults_give_the_right_answers(name):
     assert max(off) < 5.0
 
 
+@pytest.mark.validation(shortest=0.1)
 def test_a_random_walk_does_not_find_the_weights_of_two_modes():
     result = measured("two modes")
     names = [quantity.name for quantity in result.target.quantities]

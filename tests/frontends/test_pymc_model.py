@@ -12,6 +12,8 @@ from scipy import stats
 
 import aptmc
 from aptmc.errors import InputError
+from aptmc.frontends.pymc_graphs import graphs_of
+from aptmc.frontends.pymc_variables import coordinates_of
 from tests.support.pymc_models import EFFECTS, ERRORS, SCHOOLS, mean_model
 
 RARE = 1e-5  # the false-alarm rate of each comparison of draws with a distribution
@@ -140,6 +142,29 @@ def test_potentials_belong_to_the_likelihood(pm):
     assert "bonus" in problem.notes[0]
 
 
+def test_whole_numbers_that_others_are_indexed_by_stay_within_their_bounds(pm):
+    """A step of a chain may leave them: the prior is zero there, and nothing is looked up."""
+    with pm.Model() as model:
+        kind = pm.Categorical("kind", [0.3, 0.7])
+        pm.Normal("y", pm.math.stack([-1.0, 2.0])[kind], 1.0, observed=1.0)
+    problem = aptmc.from_pymc(model)
+    prior, likelihood = densities(problem, np.array([1.5]))
+    assert prior == pytest.approx(np.log(0.7))
+    assert likelihood == pytest.approx(stats.norm(2, 1).logpdf(1))
+    for outside in (-0.5, 2.5):
+        assert densities(problem, np.array([outside]))[0] == -np.inf
+
+
+@pytest.mark.filterwarnings("ignore:PyTensor could not link")
+def test_the_factor_of_a_covariance_has_coordinates_with_a_name(pm):
+    """PyMC's own has hyphens."""
+    with pm.Model() as model:
+        pm.LKJCholeskyCov("chol", n=2, eta=2.0, sd_dist=pm.Exponential.dist(1.0))
+    (coordinates,) = coordinates_of(graphs_of(model))
+    assert coordinates.name.startswith("chol_cholesky_cov")
+    assert coordinates.size == 3
+
+
 def flat(pm):
     with pm.Model() as model:
         x = pm.Flat("x")
@@ -166,6 +191,15 @@ def with_minibatch(pm):
     return model
 
 
+def with_a_simulator(pm):
+    def simulate(rng, mean, size=None):
+        return rng.normal(mean, 1, size=3)
+
+    with pm.Model() as model:
+        pm.Simulator("counts", simulate, pm.Normal("x", 0, 1), observed=np.zeros(3))
+    return model
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -173,6 +207,7 @@ def with_minibatch(pm):
         (without_data, "no observed variables"),
         (only_data, "no free variables"),
         (with_minibatch, "Minibatch"),
+        (with_a_simulator, r"counts is a pm.Simulator.* aptmc.Abc\(simulate"),
         (lambda pm: "model", "needs a pymc.Model"),
     ],
 )

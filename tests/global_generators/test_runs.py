@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ from numba import njit
 from scipy import stats
 
 import aptmc
+from aptmc.global_generators import left_alone
+from aptmc.problem.chain_state import PROCESSOR
+from aptmc.session.orders import Mover, Order
 from tests.support.after_moves import after_moves
 
 PRIOR = aptmc.Prior(mean=stats.norm(0.0, 2.0))
@@ -76,6 +80,21 @@ def test_the_posterior_is_right():
 def test_one_hint_says_that_the_given_generator_is_the_better_way():
     assert "your simulator draws from np.random" in str(virtual().summary())
     assert "np.random" not in str(virtual(given_distance).summary())
+
+
+@pytest.mark.parametrize(("threads", "is_said"), [(1, True), (3, False)])
+def test_a_simulator_is_not_taken_for_other_threads_of_a_worker(monkeypatch, threads, is_said):
+    """Dask's own draw from `random` now and then, while a move is computed."""
+    monkeypatch.setattr(threading, "active_count", lambda: threads)
+    kernel, ladder = SETTINGS["kernel"], SETTINGS["ladder"]
+    mover = Mover(problem(), kernel, 1)
+    tuning = kernel.tuning(mover.problem, ladder)[0]
+    state = np.zeros(mover.problem.width)
+    state[:2] = 0.5, 0.2
+    with left_alone():
+        outcome = mover.compute(Order(aptmc.Key(1, 0, 1), 0, ladder.levels[0], tuning, state))
+    assert bool(outcome.info[PROCESSOR]) is is_said
+    assert mover.seeding.needed
 
 
 def test_the_process_keeps_its_own_numbers():

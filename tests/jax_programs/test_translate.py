@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from aptmc.jax_programs.opened import counts_of_scan
 from aptmc.jax_programs.translate import function_of
 from aptmc.jax_programs.writer import Untranslatable
 
@@ -124,3 +125,12 @@ def test_what_is_not_known_is_said():
     program = jax.make_jaxpr(jnp.fft.fft)(THETA)
     with pytest.raises(Untranslatable, match=r"complex128|fft"):
         function_of(program, "program", ("theta",))
+
+
+def test_a_scan_of_newer_jax_tells_its_arguments_as_a_tree():
+    class Tree:
+        def unpack(self):
+            return [(None, None), (None,), (None, None, None)]
+
+    assert counts_of_scan({"ft_in": Tree()}) == (2, 1)
+    assert counts_of_scan({"num_consts": 3, "num_carry": 1}) == (3, 1)

@@ -88,7 +88,7 @@ class TestMala(KernelContract):
 class TestNuts(KernelContract):
     model = POSITIVE
     kernel = aptmc.Nuts(METRIC, steps=2, doublings=4)
-    learning = aptmc.Nuts(doublings=5)
+    learning = aptmc.Nuts(doublings=4)  # the same code
 
     def plant(self, monkeypatch):
         """Goes to the last point of the trajectory, whatever its weight."""

@@ -69,8 +69,41 @@ def test_proposals_of_a_run_are_wider_than_what_was_seen():
     for dimension, variance in ((1, 2.0), (3, 1.5), (9, 1.2)):
         seen = rng.standard_normal((2000, dimension))
         fitted = first_fit([seen], np.eye(dimension)[None])
-        ratios = fitted.proposals.matrices / fitted.reference.matrices
-        assert ratios[0, 0].diagonal() == pytest.approx(variance / 1.1)
+        seen_as, (near, far) = fitted.reference.on(0).matrices[0], fitted.proposals.on(0).matrices
+        assert (near / seen_as).diagonal() == pytest.approx(variance / 1.1)
+        # Some come from farther out still.
+        assert (far / near).diagonal() == pytest.approx(4.0)
+        assert fitted.proposals.on(0).weights.tolist() == pytest.approx([0.9, 0.1])
+
+
+def test_a_mixture_fitted_to_few_draws_holds_nobody_for_long():
+    # Under a flat prior a chain stays for as long as proposals seldom come where it is. A run in
+    # many is fitted too narrowly, and its own draws do not tell.
+    rng = np.random.default_rng(4)
+    places = np.linspace(-5.0, 5.0, 201)
+    law = stats.norm.pdf(places)
+    stays = {"near": [], "all": []}
+    for _ in range(50):
+        mixed = first_fit([rng.standard_normal((12, 1))], np.eye(1)[None]).proposals.on(0)
+        near = np.arange(mixed.weights.size) < mixed.weights.size // 2
+        for which, weights in (("near", mixed.weights * near / 0.9), ("all", mixed.weights)):
+            roots = np.sqrt(mixed.matrices[:, 0, 0])
+            density = stats.t.pdf(places[:, None], mixed.degrees, mixed.means[:, 0], roots)
+            stays[which].append((law / (density @ weights)).sum())
+    assert np.median(stays["all"]) < 1.2 * np.median(stays["near"])
+    assert np.mean(stays["all"]) < 0.8 * np.mean(stays["near"])
+
+
+def test_copies_and_long_stays_are_no_modes():
+    rng = np.random.default_rng(2)
+    own = rng.standard_normal((60, 1))
+    copied = own[rng.integers(12, size=400)]
+    mixed = first_fit([np.concatenate([own, copied])], np.eye(1)[None]).reference.on(0)
+    assert mixed.weights.tolist() == [1.0]
+    assert 0.5 < mixed.matrices[0, 0, 0] < 2.5
+    # As many that are all different do make a mode.
+    apart = first_fit([two_modes(460)], np.array([[[16.0]]])).reference
+    assert apart.components(0) == 2
 
 
 def test_the_reference_is_the_one_of_a_warm_up_and_stays():
@@ -84,7 +117,7 @@ def test_the_reference_is_the_one_of_a_warm_up_and_stays():
     kernel = run.settings.kernel
     assert not kernel.learns
     assert kernel.reference.rungs == run.settings.ladder.rungs
-    assert kernel.reference.components(0) == 2  # the data cannot tell the sign
+    assert kernel.reference.components(0) == 4  # the data cannot tell the sign; each is also wider
     x = np.concatenate(run.series("x"))
     assert 0.3 < (x > 0.0).mean() < 0.7
 

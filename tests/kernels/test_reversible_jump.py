@@ -103,10 +103,10 @@ class Nested(Model):
     def exact(self, rung, number, rng):
         states = np.full((number, 6), math.nan)
         states[:, 0] = rng.choice(3, size=number, p=self.weights(rung))
-        evaluate = self.plain.evaluation(INTERPRETED)
+        evaluate, of_each = self.plain.evaluation(INTERPRETED), self.of_each(rung)
         for state in states:
             size = int(state[0]) + 1
-            state[1 : 1 + size] = self.of_each(rung).rvs(size, random_state=rng)
+            state[1 : 1 + size] = of_each.rvs(size, random_state=rng)
             evaluate(state)
         return states
 

@@ -60,7 +60,10 @@ def step_all(theta, rng, state, tolerance):
             return math.inf
     else:
         x += 0.05 * STEPS[min(count, 3)] * rng.uniform(0.0, 2.0) + math.floor(0.3 * x)
-    place = math.floor(abs(x)) & 3 | 1
+    seen = int(1e6 * x)
+    if seen < 4 and seen >= 0 and STEPS[seen] > 1.0:  # the place of all others lies far outside
+        x += 0.25
+    place = (math.floor(abs(x)) & 3 | 1) + rng.integers(0, 3)
     x = x / (1.0 + 0.01 * place) + 1e-3 * math.sqrt(state[1])
     if x > 2.8:
         for _ in range(3):

@@ -156,6 +156,28 @@ def whole_modes():
     return voyage(problem, **TWO_MODES), row_of(problem, [2.0], 0.1)
 
 
+@njit
+def simulate_data(theta, rng):
+    data = np.empty(4)
+    for i in range(4):
+        data[i] = rng.normal(theta[0], 1.0) + rng.exponential(0.5)
+    return data
+
+
+@njit
+def distance_of_data(simulated, observed):
+    total = 0.0
+    for i in range(4):
+        total += abs(simulated[i] - observed[i])
+    return 0.1 * total
+
+
+def whole_data():
+    prior = aptmc.Prior(x=stats.norm(0, 2))
+    problem = aptmc.Abc(simulate_data, prior, [0.5, 1.0, 2.0, 0.0], distance_of_data)
+    return voyage(problem, **TWO_MODES), row_of(problem, [2.0], 0.1)
+
+
 def epidemic():
     problem, theta = lanes_problems.epidemic(), [0.4, 1.5]
     return voyage(problem, **lanes_problems.EPIDEMIC), row_of(problem, theta, 0.1)
@@ -183,6 +205,7 @@ PROBLEMS = {
     "a simulator of JAX": tree_of_jax,
     "a simulator of JAX that gives data": walk_of_jax,
     "two modes, simulated whole": whole_modes,
+    "data, simulated whole and compared": whole_data,
 }
 
 
@@ -190,12 +213,14 @@ PROBLEMS = {
 # the two modes, take the ways that the others take; kernels are compared with plain Python in
 # `test_kernels`.
 LEFT_OUT = {
+    "slices",
     "elliptical slices and jumps",
     "trajectories",
     "trajectories that turn back",
     "a density of JAX",
     "a simulator of JAX that gives data",
     "two modes, simulated whole",
+    "data, simulated whole and compared",
     "an epidemic among individuals",
     "a tree of births and deaths",
     "two modes",

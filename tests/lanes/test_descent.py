@@ -37,6 +37,21 @@ def test_states_differ_and_both_modes_are_there(states):
     assert np.abs(np.abs(coldest).mean() - 2.0) < 0.2
 
 
+def test_some_of_very_many_lanes_climb_down_for_all(monkeypatch, states):
+    monkeypatch.setattr("aptmc.backends.lanes.descent.MOST_LANES", LANES // 4)
+    monkeypatch.setattr("aptmc.backends.lanes.descent.FEWEST_LANES", LANES // 4)
+    fewer = sampled(two_modes(), TWO_MODES, budget=100, on=lanes(LANES))
+    copied = fewer._first_states.reshape(3, -1, 3)
+    assert copied.shape == states.shape
+    climbed = 2 * LANES // 3 // 4
+    for rung, tolerance in enumerate(TWO_MODES["ladder"].levels):
+        assert (copied[rung, :, 1] <= tolerance).all()
+        assert np.array_equal(copied[rung, :climbed], copied[rung, climbed : 2 * climbed])
+    # Copies go ways of their own at once.
+    moved = np.stack(fewer.series("x"))[:, -1]
+    assert len(np.unique(moved)) > 1.5 * len(np.unique(copied[0, :, 0]))
+
+
 @njit
 def step_far_away(theta, rng, state, tolerance):
     return 2.0 + abs(theta[0])

@@ -78,13 +78,15 @@ def calls(x, n):
 @njit
 def arrays(x, n):
     values = np.zeros(SIZE)
+    weights = np.ones(3)
+    weights[1] = x
     for i in range(SIZE):
         values[i] = x * i
     values[-1] += values[1]
     total = 0.0
     for i in range(len(values)):
         total += values[i] / (i + 1)
-    return total
+    return total + weights[0] * weights[1]
 
 
 @njit

@@ -19,6 +19,7 @@ from tests.support.normal_data import (
     assert_same,
     mean_and_range,
     sample,
+    simulate,
     simulated_distance,
     with_data,
 )
@@ -88,46 +89,31 @@ def whole_distance(simulated, observed):
     return int(10.0 * np.abs(simulated - observed).max())
 
 
+def made(function=simulate, **options):
+    """Of a kind of problem, the one that is compiled or the plain one, when it is asked for."""
+    return lambda plain: with_data(function, plain=plain, **options)
+
+
+def made_early(function, **options):
+    return lambda plain: aptmc.Abc.early(function if plain else njit(function), PRIOR, **options)
+
+
 PAIRS = {
-    "data": (COMPILED, with_data(plain=True)),
-    "summary, kept": tuple(
-        with_data(summary=mean_and_range, keep_simulated=True, plain=plain)
-        for plain in (False, True)
+    "data": lambda plain: with_data(plain=True) if plain else COMPILED,
+    "summary, kept": made(summary=mean_and_range, keep_simulated=True),
+    "early": made_early(or_infinity.py_func),
+    "counted work": made_early(counted_work, counts_work=True),
+    "integers": made(
+        counts,
+        observed=[13, 15],
+        summary=difference_and_sum,
+        distance=njit(lambda mine, yours: 0.005 * np.abs(mine - yours).sum()),
+        keep_simulated=True,
     ),
-    "early": (
-        aptmc.Abc.early(or_infinity, PRIOR),
-        aptmc.Abc.early(or_infinity.py_func, PRIOR),
-    ),
-    "counted work": (
-        aptmc.Abc.early(njit(counted_work), PRIOR, counts_work=True),
-        aptmc.Abc.early(counted_work, PRIOR, counts_work=True),
-    ),
-    "integers": tuple(
-        with_data(
-            counts,
-            observed=[13, 15],
-            summary=difference_and_sum,
-            distance=njit(lambda mine, yours: 0.005 * np.abs(mine - yours).sum()),
-            keep_simulated=True,
-            plain=plain,
-        )
-        for plain in (False, True)
-    ),
-    "scalar": tuple(
-        with_data(scalar, observed=3.0, keep_simulated=True, plain=plain) for plain in (False, True)
-    ),
-    "tuple, scalar summary": tuple(
-        with_data(pair, summary=mean, plain=plain) for plain in (False, True)
-    ),
-    "table, whole distance": tuple(
-        with_data(
-            table,
-            observed=[[1, 2, 3], [2, 3, 1]],
-            distance=whole_distance,
-            keep_simulated=True,
-            plain=plain,
-        )
-        for plain in (False, True)
+    "scalar": made(scalar, observed=3.0, keep_simulated=True),
+    "tuple, scalar summary": made(pair, summary=mean),
+    "table, whole distance": made(
+        table, observed=[[1, 2, 3], [2, 3, 1]], distance=whole_distance, keep_simulated=True
     ),
 }
 
@@ -151,7 +137,7 @@ LEFT_OUT = {
     ],
 )
 def test_compiled_and_plain_runs_are_the_same_bit_for_bit(kind: str) -> None:
-    compiled, plain = PAIRS[kind]
+    compiled, plain = PAIRS[kind](plain=False), PAIRS[kind](plain=True)
     assert compiled.is_compiled
     assert not plain.is_compiled
     changes = {}
@@ -163,7 +149,7 @@ def test_compiled_and_plain_runs_are_the_same_bit_for_bit(kind: str) -> None:
 
 
 def test_counted_work_is_the_hold_time() -> None:
-    run = sample(PAIRS["counted work"][0])
+    run = sample(PAIRS["counted work"](plain=False))
     other = sample(COMPILED)
     # The same moves, at another pace.
     for mine, yours in zip(run.chains(0), other.chains(0), strict=True):
@@ -184,7 +170,7 @@ def test_keeping_the_simulations_changes_nothing_else() -> None:
 
 @pytest.mark.parametrize(
     "problem",
-    [KEPT, *(PAIRS[kind][1] for kind in ("summary, kept", "integers", "scalar"))],
+    [KEPT, *(PAIRS[kind](plain=True) for kind in ("summary, kept", "integers", "scalar"))],
     ids=["data", "summary", "integers", "scalar"],
 )
 def test_what_is_kept_has_the_distance_that_its_state_says(problem) -> None:

@@ -209,8 +209,9 @@ def errors_off(problem: aptmc.Tempered, means: dict[str, float], budget: float) 
 
 
 # To compile a problem takes seconds: these are left to the validation. Whole numbers and simplexes
-# are sampled with simulators below, too; priors that depend on each other are in plain Python.
-LEFT_OUT = ("vector", "simplex", "whole number", "given")
+# are sampled with simulators below, too; joint priors, and those that depend on each other, are in
+# plain Python.
+LEFT_OUT = ("vector", "simplex", "whole number", "given", "joint")
 EACH = [
     pytest.param(name, marks=[pytest.mark.validation] if name in LEFT_OUT else []) for name in CASES
 ]

@@ -23,7 +23,6 @@ from aptmc.compiled import (
     FloatTable,
     Generator,
     compiled,
-    compiled_like,
     copy_numbers,
     pointer_to,
 )
@@ -71,18 +70,16 @@ def step_time_model(start: Floats, outcome: Floats, rng: Generator) -> float:
 StepTime = Annotated[Callable[..., float], pointer_to(step_time_model)]
 
 
-def _time_by_outcome(start, outcome, rng):
+@compiled
+def TIME_BY_OUTCOME(start: Floats, outcome: Floats, rng: Generator) -> float:  # noqa: N802
     """What comes of the step decides how long it takes."""
     return (10.0 if outcome[0] > 0.0 else 1.0) * (0.9 + 0.2 * rng.random())
 
 
-def _time_by_start(start, outcome, rng):
+@compiled
+def TIME_BY_START(start: Floats, outcome: Floats, rng: Generator) -> float:  # noqa: N802
     """Where the step starts decides, and outcome and time are independent given that."""
     return rng.exponential(10.0 if start[0] > 0.0 else 1.0)
-
-
-TIME_BY_OUTCOME = compiled_like(step_time_model, _time_by_outcome)
-TIME_BY_START = compiled_like(step_time_model, _time_by_start)
 
 
 @compiled

@@ -64,8 +64,8 @@ def table_of(config: pytest.Config) -> Path:
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
-    """Say so at the end."""
-    if _SPENT:
+    """Say so at the end: whoever has heard of all tests, and not one of the processes of a run."""
+    if _SPENT and not hasattr(terminalreporter.config, "workerinput"):
         table = table_of(terminalreporter.config)
         table.parent.mkdir(parents=True, exist_ok=True)
         table.write_text("\n".join(_ROWS) + "\n")

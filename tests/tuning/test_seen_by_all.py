@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ import aptmc
 from aptmc.compiled import Floats, FloatTable
 from aptmc.kernels.student_fit import fit_all
 from aptmc.kernels.students import Mixed, Students
+from aptmc.result.archive import from_json, to_json
 from aptmc.warmup.seen_by_all import (
     ENOUGH,
     MOST_OF_A_RUNG,
@@ -133,6 +135,18 @@ def test_on_each_rung_the_reference_that_knows_more_modes_is_taken() -> None:
     assert [taken.components(rung) for rung in range(4)] == [1, 2, 2, 2]
     assert taken.degrees[0] == 3.0
     np.testing.assert_array_equal(taken.means[1:, 0, 0], [1.0, 2.0, 2.0])
+
+
+def test_a_store_keeps_what_was_seen() -> None:
+    rng = np.random.default_rng(8)
+    seen = rounds([20, 40], rng)
+    seen[-1][-1][1][:3, COLUMN] = -math.inf
+    kept = from_json(json.loads(json.dumps(to_json(seen))), "seen")
+    again, first = (
+        chosen_for_each(one, LEVELS, COLUMN, np.random.default_rng(9)) for one in (kept, seen)
+    )
+    for found, expected in zip(again, first, strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.validation

@@ -27,6 +27,7 @@ def check_model(model: Any) -> None:
             "observed=data in one of them, or draw from the prior with pm.sample_prior_predictive"
         )
     _check_minibatches(model)
+    _check_simulators(model)
     improper = [
         variable.name
         for variable in model.free_RVs
@@ -37,6 +38,17 @@ def check_model(model: Any) -> None:
             f"{', '.join(improper)} has a flat prior, from which hot chains cannot draw: give it "
             "a proper one, a wide pm.Normal or pm.HalfNormal"
         )
+
+
+def _check_simulators(model: Any) -> None:
+    from pymc.distributions.simulator import SimulatorRV
+
+    for variable in model.basic_RVs:
+        if isinstance(variable.owner.op, SimulatorRV):
+            raise InputError(
+                f"{variable.name} is a pm.Simulator, which has no likelihood: give the simulator "
+                "to aptmc.Abc(simulate, prior, observed=..., distance=...)"
+            )
 
 
 def _check_minibatches(model: Any) -> None:

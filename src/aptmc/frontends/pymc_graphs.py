@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from aptmc.frontends.machine_code import MachineCode
+from aptmc.frontends.pymc_variables import bounds_of
 from aptmc.frontends.pytensor_numba import machine_code
 from aptmc.problem.variables import Variable
 
@@ -50,12 +51,19 @@ class Graphs:
         sizes = [int(np.prod(shape)) for shape in self.shapes.values()]
         self.dimension = sum(sizes)
         self.theta = pt.vector("theta", shape=(self.dimension,), dtype="float64")
-        self._pieces, start = {}, 0
-        for variable, size in zip(values, sizes, strict=True):
+        self._pieces: dict[Any, Any] = {}
+        # Whole numbers within their bounds, beyond which they could be no index.
+        self._bounded: dict[Any, Any] = {}
+        start = 0
+        for random, variable, size in zip(self.free, values, sizes, strict=True):
             piece = self.theta[start : start + size].reshape(self.shapes[variable.name])
             # A whole number k is held as any number in [k, k + 1).
             is_real = variable.dtype.startswith("float")
-            self._pieces[variable] = (piece if is_real else pt.floor(piece)).astype(variable.dtype)
+            whole = (piece if is_real else pt.floor(piece)).astype(variable.dtype)
+            self._pieces[variable] = whole
+            bounds = bounds_of(random)
+            if bounds is not None:
+                self._bounded[variable] = pt.clip(whole, *bounds).astype(variable.dtype)
             start += size
 
     def code(self, kind: str, output: Any) -> MachineCode:
@@ -123,7 +131,14 @@ class Graphs:
 
     @cached_property
     def _log_prior(self) -> Any:
-        return self._sum(self.model.logp(vars=self.free, jacobian=True, sum=False))
+        terms = self.model.logp(vars=self.free, jacobian=True, sum=False)
+        if not self._bounded:
+            return self._sum(terms)
+        import pytensor.tensor as pt
+
+        values = [self.model.rvs_to_values[variable] for variable in self.free]
+        own = [self._sum([term], own=value) for term, value in zip(terms, values, strict=True)]
+        return pt.add(*own) if len(own) > 1 else own[0]
 
     @cached_property
     def _log_likelihood(self) -> Any:
@@ -135,14 +150,18 @@ class Graphs:
             terms += self.model.replace_rvs_by_values(self.model.potentials)
         return self._sum(terms)
 
-    def _sum(self, terms: Sequence[Any]) -> Any:
+    def _sum(self, terms: Sequence[Any], own: Any = None) -> Any:
         import pytensor.tensor as pt
 
-        sums = [pt.cast(one, "float64").sum() for one in self._of_theta(terms)]
+        sums = [pt.cast(one, "float64").sum() for one in self._of_theta(terms, own)]
         return pt.add(*sums) if len(sums) > 1 else sums[0]
 
-    def _of_theta(self, outputs: Sequence[Any]) -> list[Any]:
-        """The same with coordinates in place of variables, and numbers in place of shared ones."""
+    def _of_theta(self, outputs: Sequence[Any], own: Any = None) -> list[Any]:
+        """The same with coordinates in place of variables, and numbers in place of shared ones.
+
+        A variable that has bounds stays within them, so that others can be indexed by it. Only its
+        own prior, `own`, sees where it is, and is zero beyond.
+        """
         import pytensor.tensor as pt
         from pytensor.compile.sharedvalue import SharedVariable
         from pytensor.graph.replace import clone_replace
@@ -153,5 +172,7 @@ class Graphs:
             for one in ancestors(list(outputs))
             if isinstance(one, SharedVariable) and hasattr(one.type, "numpy_dtype")
         }
-        found = clone_replace(list(outputs), {**self._pieces, **numbers}, rebuild_strict=False)
+        bounded = {one: piece for one, piece in self._bounded.items() if one is not own}
+        given = {**self._pieces, **bounded, **numbers}
+        found = clone_replace(list(outputs), given, rebuild_strict=False)
         return list(found)

@@ -64,6 +64,24 @@ def notes_of(model: Any) -> tuple[str, ...]:
     )
 
 
+def bounds_of(variable: Any) -> tuple[Any, Any] | None:
+    """The least and the largest value of a free variable that others may be indexed by."""
+    kind = type(variable.owner.op).__name__
+    if kind == "BernoulliRV":
+        return 0, 1
+    if kind == "CategoricalRV":
+        chances = variable.owner.inputs[-1]
+        known = chances.type.shape[-1]
+        return 0, int(chances.shape[-1].eval() if known is None else known) - 1
+    if kind == "DiscreteUniformRV":
+        from pytensor.graph.basic import Constant
+
+        lower, upper = variable.owner.inputs[-2:]
+        if isinstance(lower, Constant) and isinstance(upper, Constant):
+            return lower.data, upper.data
+    return None
+
+
 def _variables(model: Any, variables: Sequence[Any]) -> list[Variable]:
     shapes = model.eval_rv_shapes() if variables else {}
     found = []

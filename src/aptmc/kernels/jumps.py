@@ -28,6 +28,9 @@ from aptmc.kernels.students import (
 MOST_COMPONENTS = 32
 # Where a mixture has less than the target, a chain that got there stays for long: so it has tails.
 MOST_DEGREES = 12.0
+# Of the proposals of a run so many come from farther out: from the same mixture with so many times
+# the covariance. Measured: docs/tuning.md.
+FARTHER, TIMES = 0.1, 4.0
 
 
 def check_jumps(reference: Any, jumps: Any) -> None:
@@ -59,7 +62,8 @@ class Fitted:
         docs/tuning.md.
         """
         variance = 1.0 + 2.0 / (1.0 + self.reference.dimension)
-        return replace(self.reference, matrices=variance / WIDER * self.reference.matrices)
+        wider = replace(self.reference, matrices=variance / WIDER * self.reference.matrices)
+        return with_far_ones(wider)
 
     def after(self, states: list[FloatTable]) -> Fitted:
         """What suits the states that were seen on each rung, where these tell more.
@@ -92,6 +96,19 @@ def first_fit(states: list[FloatTable], covariances: FloatTables) -> Fitted:
 def with_tails(reference: Students) -> Students:
     """The same with few degrees of freedom."""
     return replace(reference, degrees=np.minimum(reference.degrees, MOST_DEGREES))
+
+
+def with_far_ones(reference: Students) -> Students:
+    """The same, of which a part is far wider: a fit to a few draws may be too narrow, and the law
+    may have tails that none of them has shown.
+    """
+    found = []
+    for mixed in map(reference.on, range(reference.rungs)):
+        weights = np.concatenate([(1.0 - FARTHER) * mixed.weights, FARTHER * mixed.weights])
+        means = np.concatenate([mixed.means, mixed.means])
+        matrices = np.concatenate([mixed.matrices, TIMES * mixed.matrices])
+        found.append(mixed._replace(weights=weights, means=means, matrices=matrices))
+    return Students.of(found)
 
 
 def independent(states: FloatTable) -> float:

@@ -38,13 +38,17 @@ def some(draws: FloatTable) -> Rows:
 
 
 def effective_share(theta: FloatTable) -> float:
-    """For how many independent draws each row counts, by the spread of the means of batches."""
+    """For how many independent draws each row counts: by the spread of the means of batches, and by
+    how often the same row is there, which tells the same each time.
+    """
+    _, times = np.unique(theta[:, 0], return_counts=True)
+    different = len(theta) / float((times.astype(np.float64) ** 2).sum())
     batches = max(int(math.sqrt(len(theta))), 2)
     length = len(theta) // batches
     means = theta[: batches * length].reshape(batches, length, -1).mean(axis=1)
     spread, of_means = theta.var(axis=0), means.var(axis=0, ddof=1)
     alike = length * np.divide(of_means, spread, out=np.ones_like(spread), where=spread > 0.0)
-    return float(1.0 / max(np.mean(alike), 1.0))
+    return min(float(1.0 / max(np.mean(alike), 1.0)), different)
 
 
 def shapes_of(draws: Mapping[int, FloatTable], before: FloatTables) -> dict[int, FloatTable]:

@@ -31,17 +31,20 @@ def pieces_of(theta: FloatTable, most: int) -> FloatTable:
     halves may be no better than the whole, and only those of halves are: so one looks ahead.
     """
     pieces = [np.arange(len(theta))]
-    halves = [halved(theta)]
+    halves: list[Halves | None] = [None]
     best, gained, most_gained = pieces, 0.0, 0.0
     while len(pieces) < min(most, len(best) + LOOK_AHEAD):
-        place = max(range(len(pieces)), key=lambda place: halves[place].gain)
-        rows, (gain, in_first) = pieces[place], halves[place]
+        known = [
+            halved(theta[rows]) if half is None else half
+            for rows, half in zip(pieces, halves, strict=True)
+        ]
+        gains = [half.gain for half in known]
+        place = gains.index(max(gains))
+        rows, (gain, in_first) = pieces[place], known[place]
         if gain == -math.inf:
             break
-        parts = [rows[in_first], rows[~in_first]]
-        pieces = [*pieces[:place], *parts, *pieces[place + 1 :]]
-        new = [halved(theta[part]) for part in parts]
-        halves = [*halves[:place], *new, *halves[place + 1 :]]
+        pieces = [*pieces[:place], rows[in_first], rows[~in_first], *pieces[place + 1 :]]
+        halves = [*known[:place], None, None, *known[place + 1 :]]
         gained += gain - LEAST_GAIN * len(theta)
         if gained > most_gained:
             best, most_gained = pieces, gained
@@ -77,6 +80,9 @@ def halved(theta: FloatTable) -> Halves:
         worth = effective_share(away)
         if worth * min(map(len, halves)) < FEWEST_EFFECTIVE:
             continue
+        # One that stayed for long at a few places, or has left copies of them, looks like modes.
+        if min(map(different, halves)) < max(least, FEWEST_EFFECTIVE):
+            continue
         common = by_itself(away.T @ away / count, worth * count)
         alike = _log_likelihood(away, common)  # if both have the same shape
         other = 0.0  # if each has its own
@@ -93,6 +99,11 @@ def halved(theta: FloatTable) -> Halves:
         if gain > best.gain:
             best = Halves(gain, in_first)
     return best
+
+
+def different(theta: FloatTable) -> int:
+    """How many rows there are without repeated ones."""
+    return np.unique(theta[:, 0]).size
 
 
 def by_itself(matrix: FloatTable, count: float) -> FloatTable:
@@ -148,7 +159,9 @@ def _two_means(standard: FloatTable, in_first: Flags) -> Flags:
             break
         centres = np.array([standard[in_first].mean(axis=0), standard[~in_first].mean(axis=0)])
         squares = _squares(standard, centres)
-        in_first = squares[:, 0] < squares[:, 1]
+        before, in_first = in_first, squares[:, 0] < squares[:, 1]
+        if np.array_equal(in_first, before):
+            break
     return in_first
 
 

@@ -149,7 +149,12 @@ def compiled_simulation(
 def _as_it_is() -> Callable[..., Any]:
     from numba import njit
 
-    return njit(lambda data: data)  # type: ignore[no-any-return]
+    # Not a lambda: lanes look for the source of a function by its `def`.
+    @njit
+    def as_it_is(data: Any) -> Any:
+        return data
+
+    return as_it_is  # type: ignore[no-any-return]
 
 
 def compile_for(function: Any, *examples: Any) -> None:

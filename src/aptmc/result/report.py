@@ -44,7 +44,7 @@ def write_report(
     if title is not None and not (isinstance(title, str) and title.strip()):
         raise InputError(f"title must be some words, got {title!r}: leave it out for a usual one")
     title = _title(run, target) if title is None else title
-    with run._remembering():
+    with run._kept.remembering():
         html = report(run, beside=beside, title=title)
     target.write_text(html, encoding="utf-8")
     return target.resolve()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,15 +12,8 @@ import numpy as np
 
 from aptmc.compiled import Floats, FloatTable, Integers
 from aptmc.coordinator.state import Coordinator, mean_per_move
-from aptmc.diagnostics import (
-    Evidence,
-    Summary,
-    SwapRates,
-    summarise,
-    swap_rates,
-    utilisation,
-)
-from aptmc.errors import InputError, StopReason, StoreDamaged
+from aptmc.diagnostics import Evidence, Summary, SwapRates, summarise, swap_rates, utilisation
+from aptmc.errors import StopReason, StoreDamaged
 from aptmc.kernels.base import STEPS
 from aptmc.keys import Key
 from aptmc.problem.chain_state import ACCEPTED, HOLD_TIME, OWN, WORK
@@ -32,6 +23,7 @@ from aptmc.result.adjusted import Adjusted, adjusted
 from aptmc.result.advice import advise, describe, vital_signs
 from aptmc.result.chosen_kernel import about_kernel
 from aptmc.result.exports import to_dataframe, to_inference_data, to_netcdf
+from aptmc.result.kept_draws import KeptDraws
 from aptmc.result.lazy_tree import lazy_tree
 from aptmc.result.model_probabilities import Probability, about_models, model_probabilities
 from aptmc.result.older_arviz import teach_older_arviz
@@ -46,7 +38,7 @@ from aptmc.session.orders import Order
 from aptmc.session.session import Overhead, Usage
 from aptmc.session.start_up import Spent
 from aptmc.settings import Settings
-from aptmc.store import Draws, Store, joined
+from aptmc.store import Draws, Store
 from aptmc.warmup import Round, WarmUp
 
 if TYPE_CHECKING:
@@ -85,10 +77,10 @@ class Run:
         self._reached = reached
         self.draws_globally = draws_globally  # from generators that moves were not given
         self._failed = failed  # the move that ended the run
-        self._remembered: list[Draws] | None = None
+        self._kept = KeptDraws(settings, machine, record, store, warmup)
 
     def __repr__(self) -> str:
-        draws = self._kept_on_rung_0().sum()
+        draws = self._kept.lengths().sum()
         return f"<aptmc.Run: {draws} draws on rung 0; {self.stopped}>"
 
     @property
@@ -108,7 +100,7 @@ class Run:
         Those from before, of the warm-up that was asked for or of the first sweeps, in which the
         run settles, are none of the posterior.
         """
-        return self.settings.counted_from(float(self._machine.settles_until[0]))
+        return self._kept.counted_from
 
     @property
     def utilisation(self) -> float:
@@ -251,34 +243,7 @@ class Run:
 
     def chains(self, rung: int = 0, *, warmup: bool = False) -> list[Draws]:
         """The draws of each chain on a rung, in order; their lengths may differ."""
-        if rung not in range(self.settings.ladder.rungs):
-            raise InputError(
-                f"there is no rung {rung!r}: there are rungs 0 to {self.settings.ladder.rungs - 1}"
-            )
-        if self._remembered is not None and rung == 0 and not warmup:
-            return list(self._remembered)
-        chains = self._recorded_on(rung)
-        if chains.size == 0:
-            raise InputError(f'the draws of rung {rung} were not kept: use keep="all"')
-        width = self._machine.states.shape[1]
-        if warmup and self._warmup is not None:
-            if rung != 0:
-                raise InputError("of the warm-up only the draws of rung 0 are kept")
-            return [joined(self._warmup.draws, width)]
-        begins = self.counted_from
-        start, end = (-np.inf, begins) if warmup else (begins, np.inf)
-        if not warmup and begins == 0.0:
-            start = -np.inf
-        return [draws.between(start, end) for draws in self._store.chains(chains.tolist(), width)]
-
-    @contextmanager
-    def _remembering(self) -> Iterator[None]:
-        """Inside, the coldest rung's draws are read once, not whenever they are asked for."""
-        self._remembered = self.chains()
-        try:
-            yield
-        finally:
-            self._remembered = None
+        return self._kept.of_rung(rung, warmup=warmup)
 
     def series(self, name: str, rung: int = 0, *, warmup: bool = False) -> list[Floats]:
         """One parameter's draws, an array for each chain on a rung.
@@ -351,37 +316,12 @@ class Run:
         read when they are asked for. Functions of ArviZ take it, those before version 1, too.
         """
         teach_older_arviz()
-        has_warmup = self.settings.warmup > 0.0 or self._warmup is not None
-        chains = self._recorded_on(0)
-        store = self._store
-        if store.path is not None and self._knows_lengths:
-            lengths, before = self._kept_on_rung_0().tolist(), self._before()[chains].tolist()
-            return lazy_tree(self, store, chains.tolist(), before, lengths, with_warmup=has_warmup)
-        return eager_tree(self, with_warmup=has_warmup)
-
-    @property
-    def _knows_lengths(self) -> bool:
-        """Whether one can tell how many draws there are without reading them."""
-        is_known = self.counted_from in (0.0, float(self._machine.settles_until[0]))
-        return is_known and self.settings.warmup == 0.0 and self._store.damage is None
-
-    def _kept_on_rung_0(self) -> Integers:
-        """By chain on the coldest rung, how many draws there are."""
-        if not self._knows_lengths:
-            return np.array([draws.time.size for draws in self.chains()])
-        kept = self._record.seen // self._record.thin - self._before()
-        on_rung_0: Integers = kept[self._recorded_on(0)]
-        return on_rung_0
-
-    def _before(self) -> Integers:
-        """By chain, how many draws are kept from before the run was settled."""
-        record = self._record
-        before: Integers = record.before if self._machine.is_settled[0] else record.seen
-        return before // record.thin
-
-    def _recorded_on(self, rung: int) -> Integers:
-        """The chains on a rung whose draws are kept: of a lane, one stands for both."""
-        return np.flatnonzero((self._machine.rung == rung) & self._record.wanted)
+        kept, store = self._kept, self._store
+        if store.path is not None and kept.knows_lengths:
+            chains, before = kept.recorded_on(0).tolist(), kept.lengths_before().tolist()
+            lengths = kept.lengths().tolist()
+            return lazy_tree(self, store, chains, before, lengths, with_warmup=kept.has_warmup)
+        return eager_tree(self, with_warmup=kept.has_warmup)
 
     def to_dataframe(self, rung: int = 0) -> pandas.DataFrame:
         """All draws of a rung as a table of pandas, with chain, time and statistics."""

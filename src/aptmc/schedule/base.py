@@ -262,7 +262,10 @@ def never(number: int, time: float, sweep_share: float, rng: Generator, settings
 
 
 def _check_that_some_wait(layout: Layout) -> None:
-    """Each pool must keep a chain waiting, and two must wait somewhere."""
+    """Each pool must keep a chain waiting, and two must wait somewhere if there are rungs to swap.
+
+    On a single rung there is nothing to exchange.
+    """
     waiting = layout.waiting_at_deadlines()
     for pool in np.flatnonzero(waiting < 0):
         chains = int(np.count_nonzero(layout.moves & (layout.pool == pool)))
@@ -273,7 +276,7 @@ def _check_that_some_wait(layout: Layout) -> None:
             "exchange: a pool needs at least one chain more than processors; use more rungs, "
             "pools=aptmc.Shared(2), or fewer processors"
         )
-    if waiting.sum() < 2:
+    if waiting.sum() < 2 and layout.rung.max() > 0:
         raise InputError(
             f"with {counted(layout.rung.size, 'chain')} on "
             f"{counted(layout.served.size, 'processor')} two chains "

@@ -6,6 +6,7 @@ outcome, so a lost move can always be ordered again.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, final
@@ -92,13 +93,15 @@ class Mover:
         """A move in plain Python, from whose key all generators of the process are seeded.
 
         If the user's function draws from them, the move says so where it is later said who has
-        computed it.
+        computed it. Where there are other threads, those of Dask say, it may have been one of them,
+        and nothing is said.
         """
         seeded = self.seeding.around(at_hand(move), RNG)
 
         def move_plainly(*arguments: Any) -> None:
             seeded(*arguments)
-            arguments[INFO][PROCESSOR] = float(bool(self.seeding.needed))
+            draws_globally = bool(self.seeding.needed) and threading.active_count() == 1
+            arguments[INFO][PROCESSOR] = float(draws_globally)
 
         return move_plainly
 

@@ -9,6 +9,7 @@ warnings are switched off by whoever calls from outside.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import EnumType, IntEnum
 from functools import lru_cache
@@ -64,8 +65,16 @@ def _once_at_hand(function: Function) -> Function:
 
 
 def from_python_once(function: Function, numbers: int) -> Function:
-    """The same where it is called once: for a few numbers it is not even worth loading."""
-    return _plainly(function) if numbers <= A_FEW else from_python(function, numbers)
+    """The same where it is called once, or seldom: for a few numbers it is not worth loading.
+
+    A process that goes on asking, for run after run, has more than a few in the end.
+    """
+    _ASKED_FOR[function] += numbers
+    are_few = _ASKED_FOR[function] <= A_FEW
+    return _plainly(function) if are_few else from_python(function, numbers)
+
+
+_ASKED_FOR: Counter[Callable[..., Any]] = Counter()  # so many numbers by now
 
 
 @lru_cache(None)

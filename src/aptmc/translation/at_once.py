@@ -133,8 +133,8 @@ class AtOnce(Flow):
         return f"{name}({'' if name in OF_VECTORS else 'on, '}{arguments})"
 
     @override
-    def of_table(self, table: str, place: str) -> str:
-        return f"read(on, {table}, {place})"
+    def of_table(self, table: Typed, place: str) -> str:
+        return f"read(on, {table.code}, {table.kind.size}, {place})"
 
     @override
     def called(self, name: str) -> None:

@@ -63,11 +63,11 @@ class Calls:
         primitive = self.function.module.primitives.get(what)
         if primitive is not None:
             return self._primitive(node, *primitive)
-        if isinstance(what, FunctionType) or hasattr(what, "py_func"):
-            return self._other(node, source_of(what))
-        made = self.arrays.made(node, what)
+        made = self.arrays.made(node, what)  # first, for numpy has some of these in Python
         if made is not None:
             return made
+        if isinstance(what, FunctionType) or hasattr(what, "py_func"):
+            return self._other(node, source_of(what))
         if node.keywords:
             raise self.function.refusal(node, "arguments by name have no translation here")
         found = [self.expressions.found(argument) for argument in node.args]

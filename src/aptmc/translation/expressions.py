@@ -161,7 +161,7 @@ class Expressions:
         table = self.function.module.table(values)
         of = table.kind.of[0]
         flow.allow_kind(of)
-        return Typed(flow.of_table(table.code, code.code), of)
+        return Typed(flow.of_table(table, code.code), of)
 
     def _at(self, node: ast.AST, owner: Typed, found: list[Typed | Static]) -> Typed:
         """A place of an array, or a row of one with several dimensions."""

@@ -56,7 +56,7 @@ class Flow(ABC):
         """The call of a function of the C library."""
 
     @abstractmethod
-    def of_table(self, table: str, place: str) -> str:
+    def of_table(self, table: Typed, place: str) -> str:
         """A number of an array that never changes."""
 
     @abstractmethod
@@ -115,8 +115,8 @@ class OneByOne(Flow):
         return f"{name}({arguments})"
 
     @override
-    def of_table(self, table: str, place: str) -> str:
-        return f"{table}[{place}]"
+    def of_table(self, table: Typed, place: str) -> str:
+        return f"{table.code}[{place}]"
 
     @override
     def called(self, name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from aptmc.keys import WARMUP, Key
 from aptmc.ladder import LEARNED
 from aptmc.pools import Pools, Shared
 from aptmc.problem import Problem
+from aptmc.problem.reference import Reference
 from aptmc.schedule import Schedule
 from aptmc.settings import Settings
 from aptmc.warmup.approach import Approach
@@ -72,8 +74,16 @@ def first_spread(settings: Settings) -> Floats:
     problem = settings.problem
     if problem.reference is None:
         return np.ones(problem.dimension)
-    spread: Floats = problem.reference.spread(Key(settings.seed, 0, 0, WARMUP).generator())
-    return spread
+    seed, spread = _SPREADS.get(problem.reference, (None, np.empty(0)))
+    if seed != settings.seed:
+        spread = problem.reference.spread(Key(settings.seed, 0, 0, WARMUP).generator())
+        _SPREADS[problem.reference] = (settings.seed, spread)
+    return spread.copy()
+
+
+# The last that was told, and for which seed: a run asks twice, and a thousand draws of a prior in
+# plain Python take longer than all else that is done before it begins.
+_SPREADS: WeakKeyDictionary[Reference, tuple[int, Floats]] = WeakKeyDictionary()
 
 
 def first_deadlines(settings: Settings) -> float:

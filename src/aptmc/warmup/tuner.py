@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, final
@@ -19,7 +18,7 @@ from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
 from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.build import build_session
-from aptmc.session.descent import Affordable, Descent, DownTo, Goal, Reached, reached_by
+from aptmc.session.descent import Affordable, Descent, Reached, reached_by
 from aptmc.session.first_states import descent_for
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.settings import Settings
@@ -27,8 +26,10 @@ from aptmc.store import Draws, MemoryStore
 from aptmc.warmup.annealing import Annealing, guide_for
 from aptmc.warmup.found import Found
 from aptmc.warmup.guess import ROUNDS, SHARE
+from aptmc.warmup.how_far_down import ROUNDS_AFTER_DESCENT, fitting_rounds, goal_of
 from aptmc.warmup.outcome import Round, WarmUp
 from aptmc.warmup.round_draws import RoundDraws, later_by, settled_or_held, some
+from aptmc.warmup.where_chains_begin import starts_of_rungs, states_of_chains
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 # What a tuner must know to go on after a round, beside what was found.
@@ -36,11 +37,6 @@ REMEMBERED = (
     "remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched",
     "rounds_after_descent", "round_trips", "counted_in", "has_annealed", "knows_shapes",
 )  # fmt: skip
-# Of the time that there is, and of a warm-up whose length is given, the most for a descent; and of
-# the time, where bias is worse than noise.
-DESCENT, DESCENT_OF_WARMUP, LONGEST_DESCENT = 0.4, 0.7, 0.6
-# Fewer where moves are long: in a shorter round hardly a chain would move, and each has an end.
-ROUNDS_AFTER_DESCENT, SWEEPS_OF_FIRST = 4, 4.0
 ROUNDS_AT_LEAST = 0.1  # of what is left
 FEWEST_FOR_SLICES = 3  # dimensions
 # Of a warm-up, when no more windows of an annealing begin; and when it is given up in their midst.
@@ -49,7 +45,6 @@ WINDOWS, MOST_OF_ANNEALING = 0.7, 0.8
 WHOLE = 0.99
 # So much of a warm-up is left to the run itself, which settles with frozen settings.
 SETTLING = 0.125
-MOST_STARTS = 200  # from which chains of a rung start anew meanwhile
 SWEEPS_OF_ROUNDS = 2  # in which they settle; they need not be exact
 FEWEST_TRIPS = 5  # of states from the coldest rung to the hottest and back, before one is fitted
 LEAST_LEFT = 1e-9  # of a warm-up's length: what is less is the rest of a sum
@@ -110,7 +105,7 @@ class Tuner:
         length, sampling = self.planned(engine.left())
         if self.seconds_per_step * self.pace > 0.0:  # what comes before the rounds has just ended
             if self.problem.needs_search:
-                self.rounds_after_descent = self.fitting_rounds(length)
+                self.rounds_after_descent = fitting_rounds(length, self.sweep)
             first_round = length / max(2.0**self.count - 1.0, 1.0)
             self.found.begin_deadlines(self.pace * self.sweep, self.pace * first_round)
         parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
@@ -155,7 +150,11 @@ class Tuner:
         left = engine.left()
         settings = self.settings
         descent = self.descent = descent_for(
-            self.problem, settings.ladder, settings.kernel, self.seed, self.goal(left)
+            self.problem,
+            settings.ladder,
+            settings.kernel,
+            self.seed,
+            goal_of(settings, self.to_find, left),
         )
         if self.descended:
             descent.recall(self.descended)
@@ -233,21 +232,6 @@ class Tuner:
                 self.knows_shapes = False
         return None
 
-    def goal(self, left: float) -> Goal:
-        """How far to go down: to a ladder that is given, or as far as is affordable."""
-        wish, processors = self.to_find.ladder, self.settings.on.searchers
-        most = float(self.problem.start_simulations)
-        if wish is None:
-            return DownTo(self.settings.ladder.levels, most, processors)
-        length = self.to_find.length
-        most_time = DESCENT * left if length is None else DESCENT_OF_WARMUP * length
-        longest = LONGEST_DESCENT * left if length is None else most_time
-        top = math.inf if wish.hottest is None else wish.hottest
-        return Affordable(
-            left, most_time, longest, most, processors, self.problem.dimension,
-            wish.effective_draws, wish.coldest, top,
-        )  # fmt: skip
-
     def planned(self, left: float) -> tuple[float, float]:
         """How long the warm-up is to be, and what follows.
 
@@ -262,11 +246,6 @@ class Tuner:
             if self.plan is None or (given is None and length > self.plan[0]):
                 self.plan = length, max(left - length, 0.0)
         return self.plan or (0.0, 0.0)
-
-    def fitting_rounds(self, length: float) -> int:
-        """As many as double in length and begin with some sweeps, of a warm-up of some length."""
-        parts = length / (SWEEPS_OF_FIRST * max(self.sweep, LEAST_LEFT))
-        return int(np.clip(math.log2(parts + 1.0), 1, ROUNDS_AFTER_DESCENT))
 
     @property
     def sweep(self) -> float:
@@ -338,30 +317,14 @@ class Tuner:
 
     def states(self, settings: Settings) -> FloatTable:
         """States for the chains of some settings, from what the last round has seen."""
-        layout = settings.layout()
-        states = empty_states(layout.rung.size, self.problem.width)
-        if not self.remembered:  # stopped before the first round was complete
-            return states
-        if settings.on.descends and self.problem.needs_search:  # that is better than to remember
-            return states
         # Each round has random numbers of its own, so that one can go on after any of them.
         rng = Key(self.seed, 0, self.epoch, WARMUP).generator()
-        for rung, later in enumerate(self.seen_by(settings)):
-            mine = np.flatnonzero(layout.rung == rung)
-            states[mine] = later[rng.integers(len(later), size=mine.size)]
-        return states
+        return states_of_chains(settings, self.found.approach, self.remembered, rng)
 
     def starts(self, settings: Settings) -> list[FloatTable] | None:
         """By rung, states from which the chains of some settings start anew while they settle."""
-        if not self.remembered:
-            return None
         rng = Key(self.seed, 1, self.epoch, WARMUP).generator()
-        return [rng.permutation(rows)[:MOST_STARTS] for rows in self.seen_by(settings)]
-
-    def seen_by(self, settings: Settings) -> list[FloatTable]:
-        """What the last round has seen, for each rung of some settings."""
-        found = self.found.approach
-        return [found.states_for(level, self.remembered) for level in settings.ladder.levels]
+        return starts_of_rungs(settings, self.found.approach, self.remembered, rng)
 
     def remember(self, session: Session, rows: list[FloatTable]) -> None:
         """Keep states from which chains can go on.

@@ -75,7 +75,8 @@ class Lanes(Backend):
         it is computed
     :param threads: how many of this machine's processors compute; all, if nothing is said
     :param compiler: of the code for processors: "c" is some times as fast as "numba", and computes
-        the same; "auto": C, where there is a compiler for it
+        the same, several lanes at once if a simulator's step can be done so, or "c one by one";
+        "auto": C, where there is a compiler for it
     :param devices: how many GPUs share the groups, or "all"; what comes of it is the same
     """
 
@@ -96,7 +97,7 @@ class Lanes(Backend):
         budget_in: Literal["seconds", "ticks"] = "seconds",
         threads: int | None = None,
         devices: int | Literal["all"] = 1,
-        compiler: Literal["auto", "c", "numba"] = "auto",
+        compiler: Literal["auto", "c", "c one by one", "numba"] = "auto",
     ) -> None:
         if bits not in (32, 64):
             raise InputError(f"bits must be 64 or 32, got {bits!r}")

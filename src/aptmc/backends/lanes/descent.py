@@ -1,7 +1,8 @@
 """First states of lanes: all chains climb down from the prior together.
 
-Where a run has few lanes, others go along for the descent. Chains begin at draws from the prior and
-move at a tolerance that half of them have come within; the others go on from copies of those. A
+Where a run has few lanes, others go along for the descent; where it has very many, some of them
+climb down, and the others begin with copies of their states. Chains begin at draws from the prior
+and move at a tolerance that half of them have come within; the others go on from copies of those. A
 chain stops at the tolerance of its rung. What is in flight stays so all the while: if it began anew
 at each tolerance, states that take long would be lost.
 """
@@ -27,7 +28,7 @@ from aptmc.session.descent import Tell
 DRAWS = 1024  # from the prior, where chains begin
 MOVES = 4  # of each chain at each tolerance, on average
 TICKS = 1000  # between looks at how many there were
-FEWEST_LANES = 512
+FEWEST_LANES, MOST_LANES = 512, 1 << 17
 FEWEST = 64  # chains within a tolerance, from which all others may go on
 MOST_LOOKS = 10_000
 TRIES = 20  # at a tolerance that nobody comes below
@@ -46,7 +47,8 @@ class Descent:
         assert isinstance(voyage.model.problem, Abc)
         self.problem, self.target = voyage.model.problem, voyage
         self.rng = Key(voyage.seed, 0, 0, START).generator()
-        groups = max(voyage.groups, -(-FEWEST_LANES // voyage.rungs))
+        groups = min(voyage.groups, max(MOST_LANES // voyage.rungs, 1))
+        groups = max(groups, -(-FEWEST_LANES // voyage.rungs))
         # Moves of the run have keys of their own.
         self.voyage = replace(voyage, groups=groups, seed=int(self.rng.integers(1 << 62)))
         self.fleet = device.fleet(self.voyage)
@@ -78,7 +80,7 @@ class Descent:
             self.fleet.load(lanes)
             if before == coldest == self.tolerance:
                 rows = self._rows(lanes).reshape(self.voyage.rungs, 2 * self.voyage.groups, -1)
-                wanted = rows[:, : 2 * self.target.groups]
+                wanted = rows[:, np.arange(2 * self.target.groups) % rows.shape[1]]
                 found = np.full((2 * self.target.lanes, self.problem.width), np.nan)
                 found[:, : wanted.shape[2]] = wanted.reshape(len(found), -1)
                 return found

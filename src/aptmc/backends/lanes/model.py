@@ -65,7 +65,7 @@ def lane_model(problem: Problem, kernel: Kernel, levels: Floats) -> LaneModel:
         return _of_density(problem, kernel, levels)
     raise InputError(
         f"lanes know Abc, Tempered and Power, got a problem of kind {type(problem).__name__}: use "
-        "on=aptmc.Processes()"
+        "on=aptmc.Processes(), or write its log likelihood as a function of JAX for aptmc.Tempered"
     )
 
 

@@ -16,11 +16,12 @@ from aptmc.backends.lanes.tables import Lanes, Whole
 from aptmc.compiled import Floats, FloatTable, FloatTables, Integers, IntegerTable
 
 WORTH_SHARING = 100_000  # ticks of all lanes that are worth handing to threads
+TOGETHER = 8  # lanes that one thread may compute at once
 
 
 @final
 class ProcessorFleet(Fleet):
-    """Lanes that this machine's processors compute, one after the other.
+    """Lanes that this machine's processors compute, one after the other or several at once.
 
     What comes of it does not depend on how many threads share the work, nor on the compiler.
     """
@@ -67,7 +68,8 @@ class ProcessorFleet(Fleet):
             advance(0, voyage.lanes)
             return
         # More pieces than threads: rungs differ in what a tick costs.
-        edges = np.linspace(0, voyage.lanes, 4 * self.threads + 1).astype(int).tolist()
+        pieces = np.linspace(0, -(-voyage.lanes // TOGETHER), 4 * self.threads + 1).astype(int)
+        edges = np.unique(np.minimum(TOGETHER * pieces, voyage.lanes)).tolist()
         list(self._pool.map(advance, edges[:-1], edges[1:]))
 
     @override

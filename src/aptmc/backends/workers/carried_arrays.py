@@ -33,6 +33,26 @@ class Numpy(CarriedOver):
 
 
 @final
+class SpecialFunctions(CarriedOver):
+    """scipy.special: what is an error. Workers load it for that only if somebody has set it."""
+
+    module = "scipy.special"
+
+    @override
+    def seen(self, library: Any) -> dict[str, Any] | None:
+        if not hasattr(library, "geterr"):  # it is only being loaded
+            return None
+        found: dict[str, Any] = library.geterr()
+        is_set = any(what != "ignore" for name, what in found.items() if name != "memory")
+        return found if is_set else None
+
+    @override
+    def set(self, settings: Any) -> None:
+        with suppress(KeyError, ValueError):  # of another version, which knows other errors
+            import_module(self.module).seterr(**settings)
+
+
+@final
 class Jax(CarriedOver):
     """JAX: whether numbers have 64 bits, and how products of matrices are rounded."""
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aptmc.backends.workers.carried_arrays import Jax, Numpy, Torch
+from aptmc.backends.workers.carried_arrays import Jax, Numpy, SpecialFunctions, Torch
 from aptmc.backends.workers.carried_kind import CarriedOver
 from aptmc.backends.workers.carried_python import (
     Decimals,
@@ -26,6 +26,7 @@ ALL: tuple[CarriedOver, ...] = (
     Jax(),
     Torch(),
     Numpy(),
+    SpecialFunctions(),
     Locale(),
     Decimals(),
     Warnings(),

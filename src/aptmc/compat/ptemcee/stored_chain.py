@@ -38,8 +38,9 @@ class StoredChain:
         }  # fmt: skip
         for name, axis in widths.items():
             kept = getattr(self, name)
-            shape = (*kept.shape[:axis], more, *kept.shape[axis + 1 :])
-            setattr(self, name, np.concatenate([kept, np.zeros(shape)], axis=axis))
+            # Zeros that nobody has written to take no memory yet, unless they are copied.
+            room = np.zeros((*kept.shape[:axis], more, *kept.shape[axis + 1 :]))
+            setattr(self, name, np.concatenate([kept, room], axis=axis) if kept.size else room)
 
     def append(
         self, positions: Array, log_likelihoods: FloatTable, log_probabilities: FloatTable,

@@ -159,10 +159,12 @@ TWO_BY_TWO(atan2, atan2) TWO_BY_TWO(copysign, copysign) TWO_BY_TWO(fmod, fmod)
 TWO_BY_TWO(hypot, hypot) TWO_BY_TWO(nextafter, nextafter) TWO_BY_TWO(pow, pow)
 TWO_BY_TWO(power, pow)
 
-// A number of a table for each lane that is on; others may have places outside of it.
+// A number of a table for each lane. Both sides of an `and` are computed here, so a place may lie
+// outside of it: then nobody wants the number.
 #define READ(kind, number)                                                                         \
-  DEVICE kind read(flag on, const number *table, whole place) {                                    \
+  DEVICE kind read(flag on, const number *table, long long size, whole place) {                    \
     kind result;                                                                                   \
+    on = on && place >= whole(0) && place < whole(size);                                           \
     for (unsigned left = bits_of(on); left; left &= left - 1) {                                    \
       int i = __builtin_ctz(left);                                                                 \
       result.all[i] = table[place.all[i]];                                                         \
