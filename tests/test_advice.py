@@ -72,8 +72,15 @@ def rates(*values):
         (rates(0.15, 0.4, 0.5), "from 15 % to 50 %", "longer warm-up", False),
         ({"utilisation": 0.79}, "only 79 % of the time", "steps per move", False),
         ({"utilisation": 0.3, "has_barriers": True}, "only 30 %", "aptmc.Anytime()", False),
-        ({"utilisation": 0.3, "others": 2.4}, "about 2.4 processes of others", "fewer w", False),
-        ({"utilisation": 0.3, "others": 0.9}, "only 30 %", "steps per move", False),
+        ({"utilisation": 0.3, "others": 0.6}, "about 0.6 processes of others", "fewer w", False),
+        ({"utilisation": 0.3, "others": 0.4}, "only 30 %", "steps per move", False),
+        # Moves of microseconds are too short, whoever else is there.
+        (
+            {"utilisation": 0.3, "others": 5.0, "move_length": 1e-5},
+            "only 30 % of the time",
+            "steps per move",
+            False,
+        ),
         ({"started_late": 0.34}, "starting up took 34 %", "InProcess()", False),
         # What little came after a long start-up says nothing of idle processors.
         (

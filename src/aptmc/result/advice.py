@@ -83,6 +83,7 @@ class VitalSigns(NamedTuple):
     budget_is: str = "budget"  # what start-up is a share of: the time, if a budget is a count
     kernel_was_left: bool = False  # to aptmc, so that nobody can ask for another of the kind
     moves_each: float = math.inf  # of a processor
+    move_length: float = math.inf  # of the mean one
     others: float = 0.0  # processes that wanted each processor of the machine meanwhile
 
     @property
@@ -201,6 +202,7 @@ def _about_time(signs: VitalSigns) -> Iterator[Advice]:
         has_barriers=signs.has_barriers,
         others=signs.others,
         moves_each=signs.moves_each,
+        move_length=signs.move_length,
         long_start=long_start,
         more_steps=signs.more_steps,
     )
@@ -271,6 +273,7 @@ def _percent(share: float) -> str:
 def vital_signs(run: Run, summary: Summary) -> VitalSigns:
     """The numbers by which a run is judged."""
     settings, rounds = run.settings, run.warmup_rounds
+    moves_each = run.completions / settings.on.processors
     # Coordinates are continuous: states that share the first of them are one state. If it is the
     # number of a model it is not, and values are.
     columns = (0, value_column(settings.problem.dimension))
@@ -315,7 +318,8 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         ends_short_at=ends_short_at(settings),
         budget_is="budget" if settings.quota is None else "time",
         kernel_was_left=settings.chosen != "",
-        moves_each=run.completions / settings.on.processors,
+        moves_each=moves_each,
+        move_length=run.utilisation * run.elapsed / max(moves_each, 1.0),
         others=run.wanted_by_others,
     )
 

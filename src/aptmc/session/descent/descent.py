@@ -404,8 +404,8 @@ class Descent(Errand):
         seen = ", ".join(f"{distance:.4g}" for distance in self.smallest)
         if math.isinf(level):  # within which everything is, and so no tolerance is to blame
             return (
-                f"start_simulations={self.goal.most_simulations:.0f} are too few to begin with; the "
-                f"smallest distances seen were {seen}: use more"
+                f"start_simulations={self.goal.most_simulations:.0f} are too few to begin with; "
+                f"the smallest distances seen were {seen}: use more"
             )
         return (
             f"no state within tolerance {level:g} was found in {self.simulations:.0f} "
