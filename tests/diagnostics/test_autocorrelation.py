@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -23,6 +24,7 @@ from aptmc.errors import InputError
 # The chance that a correct estimator fails one of these tests, for a new seed.
 FALSE_ALARM = 1e-6
 DRAWS = 1_000_000
+module = sys.modules["aptmc.diagnostics.autocorrelation"]  # the package has a function of its name
 
 
 def autoregression(correlation: float, size: int, seed: int) -> Floats:
@@ -219,3 +221,42 @@ def test_unusable_options_are_refused() -> None:
     for window in (0.0, -1.0, float("nan")):
         with pytest.raises(InputError, match="window must be positive"):
             integrated_autocorrelation_time(path, window=window)
+
+
+# --- very many runs -------------------------------------------------------------------------------
+
+
+def many_runs(longest: int) -> list[Floats]:
+    """Of all lengths, some of which never moved."""
+    rng = np.random.default_rng(1)
+    runs = [autoregression(0.7, size, seed=size) for size in range(2, longest)]
+    runs += [np.full(size, 3.0) for size in (1, 1, 2, 9, 40)] + [np.full(6, 0.5), np.zeros(3)]
+    runs += [1e200 * rng.normal(size=30), 1e-200 * rng.normal(size=8)]
+    return [runs[place] for place in rng.permutation(len(runs))]
+
+
+@pytest.mark.parametrize("mean", [None, 0.0, 0.5])
+@pytest.mark.parametrize("numbers", [1 << 21, 300], ids=["at once", "some at a time"])
+def test_many_runs_are_transformed_together(mean, numbers: int, monkeypatch) -> None:
+    runs = many_runs(longest=90)
+    assert len(runs) > module.MANY
+    monkeypatch.setattr(module, "AT_A_TIME", numbers)
+    together, some = autocorrelation(runs, mean=mean), autocorrelation(runs, 20, mean=mean)
+    time = estimate_autocorrelation_time(runs, mean=mean)
+    monkeypatch.setattr(module, "MANY", 1 << 30)
+    assert together == pytest.approx(autocorrelation(runs, mean=mean), abs=1e-12)
+    assert some == pytest.approx(together[:21], abs=0.0)
+    expected = estimate_autocorrelation_time(runs, mean=mean)
+    assert time.value == pytest.approx(expected.value)
+    assert time[1:] == expected[1:]
+
+
+def test_many_runs_are_looked_at_as_few_are() -> None:
+    runs = [np.arange(3.0)] * 100
+    assert all(one is other for one, other in zip(as_runs(runs), runs, strict=True))
+    assert len(as_runs([*runs, np.empty(0)])) == 100
+    assert [run.dtype for run in as_runs([*runs, np.arange(3)])] == [np.float64] * 101
+    with pytest.raises(InputError, match="got nan at position 1"):
+        as_runs([*runs, np.array([1.0, math.nan])])
+    with pytest.raises(InputError, match="1-d series"):
+        as_runs([*runs, np.zeros((2, 2))])

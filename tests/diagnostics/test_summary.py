@@ -19,6 +19,7 @@ from aptmc.diagnostics import (
     tail_effective_sample_size,
 )
 from aptmc.diagnostics.error_of_mean import Timeline, effective_draws
+from aptmc.diagnostics.summary import MOST_COMPARED
 from aptmc.errors import InputError
 
 RNG = np.random.default_rng(1)
@@ -171,3 +172,24 @@ def test_a_table_of_pandas_has_all_numbers_unrounded() -> None:
     assert table.loc["x"].to_dict() == summary.to_dict()["x"]
     assert table["mean"].dtype == np.float64
     assert len(summarise({}, 1.0).to_dataframe().columns) == len(table.columns)
+
+
+# --- very many chains -----------------------------------------------------------------------------
+
+
+def test_of_very_many_chains_some_are_compared_and_that_is_said() -> None:
+    rng = np.random.default_rng(1)
+    many = list(rng.normal(size=(3000, 8)))
+    chosen = [many[place] for place in np.linspace(0, 2999, MOST_COMPARED).round().astype(int)]
+    summary = summarise({"x": many}, elapsed=1.0)
+    assert summary["x"].r_hat == r_hat(np.array(chosen))
+    assert summary["x"].r_hat == pytest.approx(r_hat(np.array(many)), abs=0.02)
+    assert (summary["x"].draws, summary["x"].chains) == (24_000, 3000)
+    said = "r-hat is that of 1,024 of the chains, evenly chosen"
+    assert said in str(summary)
+    # Those that disagree are seen, wherever they are.
+    apart = [*many[:2800], *(chain + 10.0 for chain in many[2800:])]
+    assert summarise({"x": apart}, elapsed=1.0)["x"].r_hat > 1.15
+    few = summarise({"x": many[:MOST_COMPARED]}, elapsed=1.0)
+    assert few["x"].r_hat == r_hat(np.array(many[:MOST_COMPARED]))
+    assert "evenly chosen" not in str(few)

@@ -7,7 +7,7 @@ of one scalar through one run, or a sequence of such paths (of any lengths) from
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ Series: TypeAlias = npt.ArrayLike | Sequence[npt.ArrayLike]
 FEWEST_DRAWS = 4
 # emcee's advice: a run shorter than this many autocorrelation times underestimates them.
 RELIABLE_LENGTH = 50
+# From so many runs on they are transformed together: one by one, a call for each takes longest.
+MANY = 64
+AT_A_TIME = 1 << 21  # numbers, in memory together
 
 
 class AutocorrelationTime(NamedTuple):
@@ -44,6 +47,8 @@ def as_runs(series: Series) -> list[Floats]:
     >>> as_runs([[1, 2, 3], [4, 5]])
     [array([1., 2., 3.]), array([4., 5.])]
     """
+    if _are_sound(series):
+        return [part for part in series if part.size > 0]
     # Lists of lists of different lengths are no arrays, so sequences are looked at run by run.
     several = not hasattr(series, "ndim") and isinstance(series, Sequence) and len(series) > 0
     if several and np.ndim(series[0]) > 0:  # type: ignore[index]
@@ -64,6 +69,17 @@ def as_runs(series: Series) -> list[Floats]:
                 "remove such draws or look for their cause"
             )
     return [part for part in parts if part.size > 0]
+
+
+def _are_sound(series: Series) -> TypeGuard[list[Floats]]:
+    """Whether these are runs already, with nothing to complain of: of many, that is soon known."""
+    if not isinstance(series, list) or len(series) < MANY:
+        return False
+    if not all(type(run) is np.ndarray and run.ndim == 1 for run in series):
+        return False
+    if not all(run.dtype == np.float64 for run in series):
+        return False
+    return bool(np.isfinite(np.concatenate(series)).all())
 
 
 def autocorrelation(
@@ -89,11 +105,14 @@ def autocorrelation(
         raise InputError(f"mean must be finite, got {mean}: use None for each run's own mean")
     longest = max(run.size for run in runs)
     lags = longest if max_lag is None else min(max_lag + 1, longest)
+    draws = sum(run.size for run in runs)
+    if len(runs) >= MANY:
+        return _sum_over_many(runs, mean)[:lags] / draws
     weighted = np.zeros(lags)
     for run in runs:
         of_run = _autocorrelation_of_run(run, mean)[:lags]
         weighted[: of_run.size] += run.size * of_run
-    return weighted / sum(run.size for run in runs)
+    return weighted / draws
 
 
 def estimate_autocorrelation_time(
@@ -180,6 +199,58 @@ def _autocorrelation_of_run(run: Floats, mean: float | None) -> Floats:
     covariance: Floats = np.fft.irfft(power, padded)[:size]
     normalised: Floats = covariance / covariance[0]
     return normalised
+
+
+def _sum_over_many(runs: list[Floats], mean: float | None) -> Floats:
+    """The same of very many runs, times their numbers of draws, and summed.
+
+    Runs of about the same length are the rows of a table. What is beyond the end of one is 0, so
+    that spectra can be added before they are transformed back.
+    """
+    sizes = np.array([run.size for run in runs])
+    total = np.zeros(sizes.max())
+    order = np.argsort(sizes, kind="stable")
+    first = 0
+    while first < order.size:
+        # Twice the size keeps the end from wrapping onto the start.
+        padded = 1 << (2 * int(sizes[order[first]]) - 1).bit_length()
+        fits = int(np.searchsorted(sizes[order], padded // 2, "right"))
+        last = min(fits, first + max(AT_A_TIME // padded, 1))
+        chosen = [runs[place] for place in order[first:last].tolist()]
+        longest = chosen[-1].size
+        total[:longest] += _sum_of_table(chosen, mean, padded)[:longest]
+        first = last
+    return total
+
+
+def _sum_of_table(runs: list[Floats], mean: float | None, padded: int) -> Floats:
+    """The same of runs none of which is longer than half of `padded`."""
+    sizes = np.array([run.size for run in runs])
+    beyond = np.arange(int(sizes.max())) >= sizes[:, None]
+    table = np.empty(beyond.shape)
+    table[~beyond] = np.concatenate(runs)
+    table[beyond] = np.broadcast_to(table[:, :1], table.shape)[beyond]
+    least, most = table.min(axis=1), table.max(axis=1)
+    constant = least == most if mean is None else (least == most) & (least == mean)
+    if mean is None:
+        centre = np.where(beyond, 0.0, table).sum(axis=1) / sizes
+    else:
+        centre = np.full(sizes.size, mean)
+    scale = np.maximum(most - centre, centre - least)
+    table -= centre[:, None]
+    table /= np.where(constant, 1.0, scale)[:, None]
+    table[beyond] = 0.0
+    table[constant] = 0.0
+    squares = np.einsum("ij,ij->i", table, table)
+    weight = np.divide(sizes, squares, out=np.zeros(sizes.size), where=~constant)
+    spectrum = np.fft.rfft(table, padded, axis=1)
+    power = weight @ (spectrum.real**2 + spectrum.imag**2)
+    total: Floats = np.fft.irfft(power, padded)[: padded // 2]
+    # Those that never moved, of which rounding would make anything.
+    lengths, count = np.unique(sizes[constant], return_counts=True)
+    for size, times in zip(lengths.tolist(), count.tolist(), strict=True):
+        total[:size] += times * (size - np.arange(size))
+    return total
 
 
 def _as_floats(values: object) -> Floats:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pandas
 
 NAN = float("nan")
+# Of very many chains so many tell as well whether all agree, and sorting all draws takes longest.
+MOST_COMPARED = 1024
 
 
 @final
@@ -149,6 +151,8 @@ class Summary(Mapping[str, ParameterSummary]):
         for draws, chains in sizes if len(sizes) == 1 else ():
             plural = "" if chains == 1 else "s"
             notes.append(f"{draws:,} draws on {chains} chain{plural} of the coldest rung in {time}")
+        if any(row.chains > MOST_COMPARED for row in self.rows.values()):
+            notes.append(f"r-hat is that of {MOST_COMPARED:,} of the chains, evenly chosen")
         if any(row.draws > 0 and not row.reliable for row in self.rows.values()):
             notes.append(
                 f"* chains shorter than {RELIABLE_LENGTH} autocorrelation times: "
@@ -170,8 +174,9 @@ def summarise(
     """Summarise the draws of each parameter, one series per chain on the coldest rung.
 
     Chains may differ in length; all draws count but for r-hat, for which chains are cut to the
-    shortest. All chains have one target, so the autocorrelation is taken around their common mean:
-    chains that disagree then show as a small effective sample size.
+    shortest, and 1,024 of them are compared where there are more. All chains have one target, so
+    the autocorrelation is taken around their common mean: chains that disagree then show as a small
+    effective sample size.
 
     :param unit: of `elapsed`
     :param times: of the draws, an array for each chain: then mcse and the effective sizes know of
@@ -239,7 +244,7 @@ def _summarise_parameter(
         mcse, reliable = math.sqrt(spread.variance), spread.reliable
         ess = (sd / mcse) ** 2 if mcse > 0.0 else pooled.size / iat
     shortest = min((chain.size for chain in chains), default=0)
-    table = [chain[:shortest] for chain in chains]
+    table = [chain[:shortest] for chain in _compared(chains)]
     return ParameterSummary(
         mean=mean,
         sd=sd,
@@ -256,6 +261,14 @@ def _summarise_parameter(
         chains=len(chains),
         reliable=reliable,
     )
+
+
+def _compared(chains: list[Floats]) -> list[Floats]:
+    """The chains for r-hat: all, or some of very many, evenly chosen."""
+    if len(chains) <= MOST_COMPARED:
+        return chains
+    places = np.linspace(0, len(chains) - 1, MOST_COMPARED).round().astype(np.int64)
+    return [chains[place] for place in places.tolist()]
 
 
 def _bulk(chains: list[Floats], timeline: Timeline) -> float:

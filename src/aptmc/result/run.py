@@ -278,7 +278,8 @@ class Run:
     @property
     def advice(self) -> list[Advice]:
         """What could be better, and how: nothing for a good run. Serious things come first."""
-        return advise(vital_signs(self, self._table))
+        with self._kept.remembering():
+            return advise(vital_signs(self, self._table))
 
     @cached_property
     def _table(self) -> Summary:
