@@ -36,6 +36,10 @@ class Target(ABC):
     def library(self, function: Function) -> Function:
         """A function of the library, as functions of a problem call it."""
 
+    def of_model(self, made: Any) -> Any:
+        """A function of a model in a language of its own, which is machine code by now."""
+        return made.function
+
 
 @final
 @dataclass(frozen=True)

@@ -31,6 +31,11 @@ class InLanes(Target):
     def library(self, function: Function) -> Function:
         return cast(Function, _for_any_generator(source_of(function)))
 
+    @override
+    def of_model(self, made: Any) -> Any:
+        """As source: machine code draws from numpy's generators alone, and has no translation."""
+        return made.source
+
 
 @cache
 def _for_any_generator(function: Any) -> Any:
