@@ -42,7 +42,6 @@ class Problem(ABC):
     can_stop_early = False  # whether a simulation is told the tolerance that it must not exceed
     reference_level: float | None = None  # at which a rung is nothing but the reference
     reference_is_fitted = False  # in the warm-up, in place of the prior or where there is none
-    is_written_out = False  # a model in a language of its own, whose source is at hand
     notes: tuple[str, ...] = ()  # what users should know about how it was made from what they gave
     data_groups: Mapping[str, tuple[Labelled, ...]] = MappingProxyType({})  # shown beside draws
 
@@ -67,6 +66,11 @@ class Problem(ABC):
     def __getstate__(self) -> dict[str, Any]:
         """All but what was compiled: that belongs to this process."""
         return self.__dict__ | {"compiled_moves": {}}
+
+    @property
+    def is_written_out(self) -> bool:
+        """Whether it is a model in a language of its own whose source is at hand, for lanes."""
+        return False
 
     @property
     def its_function(self) -> str:

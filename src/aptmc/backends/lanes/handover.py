@@ -15,7 +15,7 @@ import numpy as np
 
 from aptmc.backends.lanes.fleet import Voyage
 from aptmc.backends.lanes.tables import CHANCE_UNIT, Lanes, Whole, empty_lanes
-from aptmc.compiled import FloatTables, Integers, IntegerTable
+from aptmc.compiled import FloatTable, FloatTables, Integers, IntegerTable
 from aptmc.coordinator.state import Coordinator
 from aptmc.kernels.base import Kernel
 from aptmc.keys import start_of_epoch

@@ -67,8 +67,9 @@ def lane_model(problem: Problem, kernel: Kernel, levels: Floats) -> LaneModel:
         assert isinstance(problem, DensityProblem)
         return _of_density(problem, kernel, levels)
     raise InputError(
-        f"lanes know Abc, Tempered, Power and models of NumPyro, got a problem of kind {type(problem).__name__}: use "
-        "on=aptmc.Processes(), or write its log likelihood as a function of JAX for aptmc.Tempered"
+        "lanes know Abc, Tempered, Power and models of NumPyro, got a problem of kind "
+        f"{type(problem).__name__}, which is none of them: use on=aptmc.Processes(), or write its "
+        "log likelihood as a function of JAX for aptmc.Tempered"
     )
 
 
