@@ -101,12 +101,9 @@ class ModelProblem(DensityProblem):
     @property
     @override
     def is_written_out(self) -> bool:
-        parts = [self.density, self.slopes, *self._drawing()]
+        drawing = getattr(self.reference, "drawing", None)
+        parts = [self.density, self.slopes, drawing]
         return all(getattr(one, "is_written_out", False) for one in parts if one is not None)
-
-    def _drawing(self) -> tuple[ModelFunction, ...]:
-        """What draws from the prior, if there is such a thing."""
-        return ()
 
     def __repr__(self) -> str:
         """Its parameters and what is said of it."""
@@ -168,10 +165,6 @@ class TemperedModel(ModelProblem):
         self._prior = None if draw is None else ModelPrior(self.dimension, density, draw)
         self._start = start
         self.reference_level = None if draw is None else 0.0
-
-    @override
-    def _drawing(self) -> tuple[ModelFunction, ...]:
-        return () if self._prior is None else (self._prior.drawing,)
 
     @property
     @override

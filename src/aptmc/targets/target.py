@@ -23,6 +23,7 @@ class Target(ABC):
     """How a problem is computed: what its functions are turned into."""
 
     is_compiled = False
+    takes_source = False  # of models in other languages
 
     @abstractmethod
     def like(self, model: Callable[..., Any], function: Function) -> Function:
@@ -36,9 +37,10 @@ class Target(ABC):
     def library(self, function: Function) -> Function:
         """A function of the library, as functions of a problem call it."""
 
+    @final
     def of_model(self, made: Any) -> Any:
-        """A function of a model in a language of its own, which is machine code by now."""
-        return made.function
+        """A function of a model in a language of its own: its machine code, or its source."""
+        return made.source if self.takes_source else made.function
 
 
 @final

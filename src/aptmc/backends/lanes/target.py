@@ -18,6 +18,7 @@ class InLanes(Target):
     """Machine code for whatever generator it is called with."""
 
     is_compiled = True
+    takes_source = True  # machine code draws from numpy's generators alone, and has no translation
 
     @override
     def like(self, model: Callable[..., Any], function: Function) -> Function:
@@ -30,11 +31,6 @@ class InLanes(Target):
     @override
     def library(self, function: Function) -> Function:
         return cast(Function, _for_any_generator(source_of(function)))
-
-    @override
-    def of_model(self, made: Any) -> Any:
-        """As source: machine code draws from numpy's generators alone, and has no translation."""
-        return made.source
 
 
 @cache
