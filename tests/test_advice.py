@@ -72,7 +72,23 @@ def rates(*values):
         (rates(0.15, 0.4, 0.5), "from 15 % to 50 %", "longer warm-up", False),
         ({"utilisation": 0.79}, "only 79 % of the time", "steps per move", False),
         ({"utilisation": 0.3, "has_barriers": True}, "only 30 %", "aptmc.Anytime()", False),
+        ({"utilisation": 0.3, "others": 0.6}, "about 0.6 processes of others", "fewer w", False),
+        ({"utilisation": 0.3, "others": 0.4}, "only 30 %", "steps per move", False),
+        # Moves of microseconds are too short, whoever else is there.
+        (
+            {"utilisation": 0.3, "others": 5.0, "move_length": 1e-5},
+            "only 30 % of the time",
+            "steps per move",
+            False,
+        ),
         ({"started_late": 0.34}, "starting up took 34 %", "InProcess()", False),
+        # What little came after a long start-up says nothing of idle processors.
+        (
+            {"started_late": 0.87, "utilisation": 0.05, "moves_each": 199.0},
+            "starting up took 87 %",
+            "InProcess()",
+            False,
+        ),
         ({"started_late": 0.9, "budget_is": "time"}, "took 90 % of the time", "InProcess()", False),
         ({"repeats_itself": "your simulator"}, "the same data again", "from a fixed seed", True),
         ({"astray": 0.01}, "1.0% of the trajectories", "EllipticalSlice", False),
@@ -118,6 +134,8 @@ def test_problems_of_simulations_and_tolerances(changes, problem, remedy, seriou
         {"last_rungs": None, **rates(0.15, 0.4, 0.8)},
         {"utilisation": 0.8, "started_late": 0.33},
         {"utilisation": math.nan},
+        {"utilisation": 0.05, "moves_each": 19.9},
+        {"others": 5.0},
         # Two rungs are the fewest, and one has neither swaps nor round trips.
         {"levels": (1.0, 0.0), "last_rungs": 2, **rates(0.99)},
         {"levels": (1.0,), "last_rungs": None, "round_trips": 0, **rates()},
@@ -125,6 +143,12 @@ def test_problems_of_simulations_and_tolerances(changes, problem, remedy, seriou
 )
 def test_what_is_good_enough_is_left_alone(changes):
     assert advise(GOOD._replace(**changes)) == []
+
+
+def test_barriers_are_named_whatever_else_there_is():
+    idle = GOOD._replace(utilisation=0.3, has_barriers=True, others=5.0, moves_each=3.0)
+    (advice,) = advise(idle)
+    assert "aptmc.Anytime()" in advice.remedy
 
 
 def test_consequences_are_not_listed_beside_their_cause():

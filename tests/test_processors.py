@@ -9,7 +9,7 @@ import loky.backend.context
 import pytest
 
 from aptmc.errors import InputError
-from aptmc.processors import MOST, processors_available
+from aptmc.processors import MOST, load, processors_available, wanted_by_others
 
 ALLOWED = len(os.sched_getaffinity(0))
 QUOTA = "/sys/fs/cgroup/cpu.max"
@@ -90,3 +90,27 @@ def test_a_limit_that_is_no_number_is_named(monkeypatch):
     monkeypatch.setenv(MOST, "many")
     with pytest.raises(InputError, match="LOKY_MAX_CPU_COUNT must be a whole number, got 'many'"):
         processors_available()
+
+
+# --- who else wants them --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("own", "before", "expected"),
+    [(3.0, None, 2.25), (3.0, 7.0, 1.0), (3.0, 20.0, 2.25), (30.0, None, 0.0)],
+)
+def test_others_are_who_is_left_of_the_load(own, before, expected, monkeypatch):
+    monkeypatch.setattr(os, "getloadavg", lambda: (12.0, 50.0, 50.0))
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    assert wanted_by_others(own, before) == expected
+
+
+def test_a_system_that_does_not_tell_is_taken_for_quiet(monkeypatch):
+    def unknown():
+        raise OSError
+
+    monkeypatch.setattr(os, "getloadavg", unknown)
+    assert load() is None
+    assert wanted_by_others(1.0, 50.0) == 0.0
+    monkeypatch.delattr(os, "getloadavg")
+    assert load() is None

@@ -442,3 +442,86 @@ def test_a_stored_run_keeps_what_its_scouts_have_found(kernel, tmp_path, monkeyp
         assert sittings < 60
     assert sittings > 2
     assert len(calls) <= 2 * whole + 50  # and moves of the last sitting
+
+
+# --- where time goes into other things ------------------------------------------------------------
+
+
+def distance_to_nine(theta, rng, tolerance):
+    return abs(theta[0] ** 2 + 0.5 * rng.standard_normal() - 9.0)
+
+
+NINE = aptmc.Prior(x=stats.uniform(-10, 20))
+SQUARE = aptmc.Abc.early(distance_to_nine, NINE)
+
+
+def starved(monkeypatch, takes: float, distance=distance_to_nine, **settings) -> aptmc.Run:
+    """A run of 10 s in this process, on a machine on which a simulation takes so long."""
+    clock = SetClock()
+
+    def simulated_distance(theta, rng, tolerance):
+        clock.time += takes
+        return distance(theta, rng, tolerance)
+
+    monkeypatch.setattr(announced, "Control", lambda: Control(clock))
+    problem = aptmc.Abc.early(simulated_distance, NINE, on_error="reject")
+    return aptmc.sample(
+        problem, budget="10 s", on=aptmc.InProcess(), seed=1, progress=False, **settings
+    )
+
+
+GIVEN = {"ladder": TOLERANCES, "kernel": KERNEL, "schedule": aptmc.Anytime(every=1.0)}
+
+
+@pytest.mark.parametrize("settings", [{}, GIVEN, {"ladder": TOLERANCES}], ids=["auto", "all", "1"])
+@pytest.mark.parametrize("takes", [6.0, 20.0])
+def test_a_starved_start_is_a_result_and_says_what_took_the_time(
+    settings, takes: float, monkeypatch
+) -> None:
+    """The plan leaves 4 s for the way to first states; there is one by then, too few to begin."""
+    run = starved(monkeypatch, takes, **settings)
+    assert run.stopped is StopReason.TOO_SHORT
+    (advice,) = run.advice
+    assert "finding first states" in advice.problem
+    assert f"{1 if takes > 10 else 2} of " in advice.problem or "0 of 64" in advice.problem
+    assert "A budget of about" in advice.remedy
+
+
+def test_simulations_that_all_fail_are_named_where_time_is_short(monkeypatch) -> None:
+    run = starved(monkeypatch, 0.5, lambda *_: 1.0 / 0.0)
+    assert run.stopped is StopReason.TOO_SHORT
+    (advice,) = run.advice
+    assert "20 simulations without a finite distance" in advice.problem
+    # Of very many, nobody waits for more.
+    with pytest.raises(aptmc.InputError, match=r"all of the first \d+ simulations failed"):
+        starved(monkeypatch, 0.01, lambda *_: 1.0 / 0.0)
+
+
+def test_a_hottest_tolerance_that_the_prior_hardly_reaches_is_named(monkeypatch) -> None:
+    ladder = aptmc.Ladder.auto(coldest=1e-9, hottest=1e-7)
+    run = starved(monkeypatch, 0.5, ladder=ladder)
+    assert run.stopped is StopReason.TOO_SHORT
+    assert "within 1e-07, the nearest at " in run.advice[0].problem
+    with pytest.raises(aptmc.InputError, match=r"no state within tolerance 1e-07.*use larger"):
+        starved(monkeypatch, 0.001, ladder=ladder)
+
+
+@pytest.mark.parametrize("settings", [{}, GIVEN, {"ladder": TOLERANCES}], ids=["auto", "all", "1"])
+def test_a_budget_may_end_anywhere_on_the_way(settings) -> None:
+    """With one worker, in virtual time; a simulation takes from a fifth to twice the mean."""
+    on = aptmc.VirtualTime(1, hold=lambda theta, rung, rng: rng.uniform(0.2, 2.0))
+    stops = []
+    for budget in np.geomspace(0.1, 400.0, 30):
+        run = aptmc.sample(
+            SQUARE, budget=float(budget), on=on, seed=int(10 * budget), progress=False, **settings
+        )
+        assert str(run.summary())
+        stops.append(run.stopped)
+    assert stops[0] is StopReason.TOO_SHORT
+    assert set(stops) <= {StopReason.TOO_SHORT, StopReason.BUDGET_SPENT}
+
+
+def test_a_tolerance_is_not_blamed_for_too_few_simulations() -> None:
+    problem = aptmc.Abc.early(distance_to_nine, NINE, start_simulations=1)
+    with pytest.raises(aptmc.InputError, match=r"^start_simulations=1 are too few"):
+        aptmc.sample(problem, budget=1e4, on=aptmc.VirtualTime(2), seed=1, progress=False)

@@ -15,8 +15,11 @@ Checks fail by chance once in a million times; seeds are fixed.
 from __future__ import annotations
 
 import functools
+import json
 import math
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,15 +30,20 @@ import aptmc
 from aptmc.backends.workers.pick_up import MOST_STANDING_STILL
 from aptmc.backends.workers.worker_loop import WorkerLoop
 from aptmc.diagnostics import effective_sample_size
+from aptmc.errors import StopReason
 from aptmc.kernels import Kernel
 from aptmc.problem.chain_state import WORK, accepts
 from aptmc.record.record import NOBODY
+from aptmc.sampling.saved_run import contents, usage_in
+from aptmc.sampling.sittings import with_earlier
 from aptmc.session.build import build_session
 from aptmc.session.control import Control
+from aptmc.session.session import Usage
 from aptmc.session.snapshot import Snapshot, restore, snapshot
 from aptmc.session.units import Units
 from aptmc.store import MemoryStore
 from aptmc.store.checked import decode, encode
+from tests.support import seen
 from tests.support.settings import given
 from tests.support.statistical import FALSE_ALARM
 from tests.support.virtual_workforce import SetClock, VirtualWorkforce
@@ -220,6 +228,33 @@ def test_a_move_that_hung_does_not_hold_up_the_run_for_long():
     workers.hang = True
     usage = workers.run(MEAN_TIME)
     assert usage.overhead.startup == pytest.approx(MOST_STANDING_STILL * 1e6)
+
+
+def test_a_run_knows_how_many_others_wanted_its_processors(monkeypatch):
+    """By the load at its beginning and at its end, whichever is less, without its own."""
+    loads = iter([9.0, 12.0, 20.0, 7.0])
+    monkeypatch.setattr(os, "getloadavg", lambda: (next(loads), 0.0, 0.0))
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    workers = Workers()
+    first = workers.run(MEAN_TIME)
+    at_work = 1.0 + first.busy.sum() / first.elapsed
+    assert 1.0 < at_work <= 3.0
+    assert first.others == pytest.approx((9.0 - at_work) / 4)
+    second = workers.run(3.0 * MEAN_TIME)
+    assert second.others == pytest.approx((7.0 - 1.0 - second.busy.sum() / second.elapsed) / 4)
+    both = with_earlier(second, first).others
+    assert both == pytest.approx(0.25 * first.others + 0.75 * second.others)
+
+
+def test_a_store_knows_them_too():
+    session = new_session(MemoryStore())
+    settings = seen.sample(budget=0.001).settings
+    usage = Usage(StopReason.BUDGET_SPENT, 3.0, np.ones(1), others=1.5)
+    notes, arrays = contents(settings, session, usage, None)
+    checkpoint = SimpleNamespace(notes=json.loads(json.dumps(notes)), arrays=arrays)
+    assert usage_in(checkpoint).others == 1.5
+    del checkpoint.notes["usage"]["others"]  # of the time before
+    assert usage_in(checkpoint).others == 0.0
 
 
 def test_a_worker_that_is_asked_to_go_while_the_clock_stands_still_computes_its_moves_first():

@@ -20,6 +20,7 @@ from aptmc.problem.chain_state import value_column
 from aptmc.problem.in_steps import WholeBecause
 from aptmc.result.chosen_kernel import more_steps
 from aptmc.result.divergence_advice import about_divergences, share_astray
+from aptmc.result.idle_advice import about_idle_processors
 from aptmc.result.ladder_advice import about_one_hill, is_mostly_cold, modes_seen
 from aptmc.result.lane_advice import about_whole_simulations, why_whole
 from aptmc.result.no_draws import no_draws
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 UNEVEN_SWAPS = 0.3  # the largest rate less the smallest, on a ladder that was meant to be even
 USEFUL_DRAWS, FEW_DRAWS = 400, 100
 DISAGREEMENT, STRONG_DISAGREEMENT = 1.05, 1.2  # of chains, by r-hat
-BUSY = 0.8
 FORGOTTEN = 20.0  # accepted moves after which a chain is elsewhere: measured, docs/lanes.md
 MANY_FAILURES = 0.1  # of all simulations
 LONG_START = 1 / 3  # of the budget
@@ -82,6 +82,9 @@ class VitalSigns(NamedTuple):
     ends_short_at: float | None = None  # the hottest power, if the prior lies beyond it
     budget_is: str = "budget"  # what start-up is a share of: the time, if a budget is a count
     kernel_was_left: bool = False  # to aptmc, so that nobody can ask for another of the kind
+    moves_each: float = math.inf  # of a processor
+    move_length: float = math.inf  # of the mean one
+    others: float = 0.0  # processes that wanted each processor of the machine meanwhile
 
     @property
     def wanted_draws(self) -> float:
@@ -193,15 +196,17 @@ def _about_warmup(signs: VitalSigns) -> Iterator[Advice]:
 
 
 def _about_time(signs: VitalSigns) -> Iterator[Advice]:
-    if signs.utilisation < BUSY:
-        yield Advice(
-            f"processors computed moves for only {_percent(signs.utilisation)} of the time",
-            "Use schedule=aptmc.Anytime(), in which none waits for another"
-            if signs.has_barriers
-            else f"Use {signs.more_steps}, or fewer workers",
-            serious=False,
-        )
-    if signs.started_late > LONG_START:
+    long_start = signs.started_late > LONG_START
+    yield from about_idle_processors(
+        signs.utilisation,
+        has_barriers=signs.has_barriers,
+        others=signs.others,
+        moves_each=signs.moves_each,
+        move_length=signs.move_length,
+        long_start=long_start,
+        more_steps=signs.more_steps,
+    )
+    if long_start:
         yield Advice(
             f"starting up took {_percent(signs.started_late)} of the {signs.budget_is}",
             "Use a longer budget, or on=aptmc.InProcess() for a short run",
@@ -268,6 +273,7 @@ def _percent(share: float) -> str:
 def vital_signs(run: Run, summary: Summary) -> VitalSigns:
     """The numbers by which a run is judged."""
     settings, rounds = run.settings, run.warmup_rounds
+    moves_each = run.completions / settings.on.processors
     # Coordinates are continuous: states that share the first of them are one state. If it is the
     # number of a model it is not, and values are.
     columns = (0, value_column(settings.problem.dimension))
@@ -312,6 +318,9 @@ def vital_signs(run: Run, summary: Summary) -> VitalSigns:
         ends_short_at=ends_short_at(settings),
         budget_is="budget" if settings.quota is None else "time",
         kernel_was_left=settings.chosen != "",
+        moves_each=moves_each,
+        move_length=run.utilisation * run.elapsed / max(moves_each, 1.0),
+        others=run.wanted_by_others,
     )
 
 

@@ -112,6 +112,13 @@ class Run:
         return utilisation(busy, float(present.sum()), 1)
 
     @property
+    def wanted_by_others(self) -> float:
+        """How many processes of others wanted each processor of the machine, about, as far as the
+        system tells: 0 for runs without workers of their own.
+        """
+        return self._usage.others
+
+    @property
     def repeats_itself(self) -> bool:
         """Whether the simulator was seen to give the same data again for the same parameters."""
         return self._usage.repeats_itself

@@ -76,6 +76,7 @@ def contents(
             "stopped": usage.stopped.name,
             "overhead": list(usage.overhead),
             "start_up": [list(part) for part in usage.start_up],
+            "others": usage.others,
         },
         "rounds": [_round_to_json(part) for part in ([] if warmup is None else warmup.rounds)],
         "warmed_up": warmup is not None,
@@ -137,6 +138,7 @@ def usage_in(checkpoint: Checkpoint) -> Usage:
         arrays.get("usage/present"),
         Overhead(*said["overhead"]),
         tuple(Spent(*part) for part in said.get("start_up", ())),
+        others=float(said.get("others", 0.0)),
     )
 
 

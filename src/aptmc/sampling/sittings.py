@@ -18,11 +18,14 @@ def with_earlier(usage: Usage, earlier: Usage | None) -> Usage:
     if not (fixed and usage.busy.size == earlier.busy.size):
         present = _padded(_present(usage), size) + _padded(_present(earlier), size)
     overhead = Overhead(*map(sum, zip(usage.overhead, earlier.overhead, strict=True)))
+    elapsed = usage.elapsed + earlier.elapsed
+    others = usage.others * usage.elapsed + earlier.others * earlier.elapsed
     return usage._replace(
-        elapsed=usage.elapsed + earlier.elapsed,
+        elapsed=elapsed,
         busy=_padded(usage.busy, size) + _padded(earlier.busy, size),
         present=present,
         overhead=overhead,
+        others=others / elapsed if elapsed > 0.0 else 0.0,
     )
 
 

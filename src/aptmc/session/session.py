@@ -64,6 +64,7 @@ class Usage(NamedTuple):
     start_up: tuple[Spent, ...] = ()  # what came before the first moves of this sitting
     charged: float | None = None  # what it took of a budget that is no time
     repeats_itself: bool = False  # whether a simulator gives the same data again and again
+    others: float = 0.0  # processes of others that wanted each processor of the machine meanwhile
 
     @property
     def of_budget(self) -> float:

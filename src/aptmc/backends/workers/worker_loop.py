@@ -16,6 +16,7 @@ from aptmc.backends.workers.wire import Reply
 from aptmc.backends.workers.workforce import Worker, Workforce
 from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.kernels.base import STEPS
+from aptmc.processors import load, wanted_by_others
 from aptmc.record.record import NOBODY
 from aptmc.session.control import Control, RunningProcessors, WorkerStatus
 from aptmc.session.descent import Errand
@@ -56,6 +57,7 @@ class WorkerLoop(RunningProcessors):
         self.began = self.clock.now()  # by the clock: when moves began to count
         self.offset = session.progress.elapsed - self.began  # from the clock to the session's time
         self.ahead = 0
+        self.load: float | None = None  # of the machine, when moves began to count
         self.has_begun = self.is_picking_up = False
         self.heard: deque[tuple[Worker, Reply]] = deque()  # that is not yet committed
         processors = session.processors
@@ -87,6 +89,9 @@ class WorkerLoop(RunningProcessors):
                 stopped, failure = StopReason.FAILED, failure or error
             self.note_under_way()
         usage = self.usage()._replace(stopped=stopped, failure=failure)
+        if usage.elapsed > 0.0:
+            at_work = 1.0 + float(usage.busy.sum()) / usage.elapsed  # this process, and workers
+            usage = usage._replace(others=wanted_by_others(at_work, self.load))
         self.session.progress.elapsed += usage.elapsed
         return usage
 
@@ -173,6 +178,7 @@ class WorkerLoop(RunningProcessors):
             return
         self.has_begun = True
         self.control.start_up.over()
+        self.load = load()
         self.began = self.clock.now()
         self.until = min(self.until, self.began + self.budget)
         self.offset = self.session.progress.elapsed - self.began

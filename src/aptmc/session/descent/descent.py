@@ -205,7 +205,8 @@ class Descent(Errand):
         if len(found) < 2:
             found = self._found
         if len(found) < 2:
-            self._over = elapsed > self._latest
+            # Where time has gone into other things, the budget ends it.
+            self._over = elapsed > self._latest and self._is_hopeless
             return
         distances = np.array([row[self._value] for row in found])
         if math.isinf(self.level):
@@ -216,6 +217,16 @@ class Descent(Errand):
         self._wanted = int(self.population.is_copy.sum())
         if self._wanted == 0:
             self._end_stage(elapsed)
+
+    @property
+    def _is_hopeless(self) -> bool:
+        """Whether so many draws from the prior have led nowhere that more would not, either."""
+        return self._tries > self.size / (RARE if self._has_distances else 1.0)
+
+    @property
+    def _has_distances(self) -> bool:
+        """Whether any simulation was at a distance from the data."""
+        return bool(self.smallest) and self.smallest[0] < math.inf
 
     def _all_before(self) -> int:
         """The number of an order before which all have come home.
@@ -362,7 +373,13 @@ class Descent(Errand):
 
     def _words_of_fresh(self) -> str:
         words = f"looking for first states: {min(len(self._found), self.size)} of {self.size}"
-        return words if math.isinf(self.level) else f"{words} within {self.level:.3g}"
+        if math.isfinite(self.level):
+            words += f" within {self.level:.3g}"
+        if self._found or not self._tries >= FIRST_DISTANCES:
+            return words
+        if self._has_distances:
+            return f"{words}, the nearest at {self.smallest[0]:.4g}"
+        return f"{words}, {self._tries:.0f} simulations without a finite distance"
 
     def _words(self) -> str:
         return f"looking for first states: {self.size} within {self.level:.3g}"
@@ -381,9 +398,15 @@ class Descent(Errand):
                 f"all of the first {self.simulations:.0f} simulations failed, and count as misses: "
                 'use on_error="raise" to see how one of them fails'
             )
+        levels = [min(level, self.goal.hottest) for level in levels]
         missed = [level for level in levels if self.smallest[0] > level]
         level = max(missed, default=min(levels))
         seen = ", ".join(f"{distance:.4g}" for distance in self.smallest)
+        if math.isinf(level):  # within which everything is, and so no tolerance is to blame
+            return (
+                f"start_simulations={self.goal.most_simulations:.0f} are too few to begin with; "
+                f"the smallest distances seen were {seen}: use more"
+            )
         return (
             f"no state within tolerance {level:g} was found in {self.simulations:.0f} "
             f"simulations; the smallest distances seen were {seen}: use larger tolerances, or a "
