@@ -125,9 +125,12 @@ class Groups(Pools):
 
     A lane is a processor with two chains of its own (first scenario). At a deadline one of them
     waits, whose state is the draw of both; it is recorded under the number of the first.
+
+    :param why: there are so many, if nobody has said how many
     """
 
     lanes: int
+    why: str = ""
 
     apart = True  # ladders beside each other, with one recorded chain on each rung
 

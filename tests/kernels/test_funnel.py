@@ -28,10 +28,10 @@ def exact(number, seed):
     )
 
 
-def fitted():
+def fitted(number=150):
     """To draws of which each was seen ten times, as chains have it that move slowly."""
     before = Students.one(np.zeros(DIMENSION), np.eye(DIMENSION), 3.0)
-    return fit_all([np.repeat(exact(150, seed=1), 10, axis=0)], before, 32)
+    return fit_all([np.repeat(exact(number, seed=1), 10, axis=0)], before, 32)
 
 
 def moved(number, moves, target):
@@ -73,7 +73,7 @@ def test_a_planted_error_is_caught_in_the_funnel(monkeypatch):
 
 
 def widths_are_right():
-    mixed = fitted().on(0)
+    mixed = fitted(400).on(0)
     large = mixed.weights > 0.1
     spread = np.sqrt(np.einsum("kii->ki", mixed.matrices)[large, 1:]).mean(axis=1)
     expected = np.exp(0.5 * mixed.means[large, 0])

@@ -97,7 +97,9 @@ class MachineCode:
         It is made before it travels, so that nobody else has to load the model's language.
         """
         _ = self.function
-        return {name: value for name, value in vars(self).items() if name != "function"}
+        return {
+            name: value for name, value in vars(self).items() if name not in ("function", "source")
+        }
 
     def __call__(self, *arguments: Any) -> None:
         """Called from Python."""
@@ -120,6 +122,18 @@ class MachineCode:
             if found is not None:
                 return found
         return self._made()
+
+    @property
+    def is_written_out(self) -> bool:
+        """Whether its source can be translated, and draws from whatever generator it is given."""
+        return bool(getattr(import_module(self._maker[0]), "IS_WRITTEN_OUT", False))
+
+    @cached_property
+    def source(self) -> Any:
+        """The same function, not yet compiled."""
+        module, name = self._maker
+        source, _ = getattr(import_module(module), name)(self._recipe)
+        return numba.njit(nogil=True, error_model="numpy")(source)
 
     @property
     def _place(self) -> str:

@@ -57,12 +57,12 @@ class ModelPrior(Reference):
     @override
     def functions(self, target: Target) -> ReferenceFunctions:
         """Log density and draw for kernels."""
-        density = self.density.function
+        density = target.of_model(self.density)
 
         def log_density_at(theta: Floats) -> float:
             found = np.empty(2)
             density(theta, found)
             return -math.inf if math.isnan(found[0]) else found[0]
 
-        draw = drawing(self.size, density, self.drawing.function)
+        draw = drawing(self.size, density, target.of_model(self.drawing))
         return ReferenceFunctions(target.like(density_model, log_density_at), target.helper(draw))

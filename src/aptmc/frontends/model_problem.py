@@ -98,6 +98,13 @@ class ModelProblem(DensityProblem):
         """What other processes need: no data that are only shown, and nothing of the language."""
         return {**super().__getstate__(), "data_groups": {}}
 
+    @property
+    @override
+    def is_written_out(self) -> bool:
+        drawing = getattr(self.reference, "drawing", None)
+        parts = [self.density, self.slopes, drawing]
+        return all(getattr(one, "is_written_out", False) for one in parts if one is not None)
+
     def __repr__(self) -> str:
         """Its parameters and what is said of it."""
         parameters = self.variables[: self.shown.parameters]
@@ -112,7 +119,7 @@ class ModelProblem(DensityProblem):
     @override
     def rung_gradient(self, target: Target) -> Callable[..., None] | None:
         """Of prior and likelihood at once, which share most of their work."""
-        return None if self.slopes is None else self.slopes.function
+        return None if self.slopes is None else target.of_model(self.slopes)
 
     @override
     def finishing(self, target: Target) -> Callable[[Any, Floats], None]:
@@ -179,7 +186,7 @@ class TemperedModel(ModelProblem):
     @override
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """Both densities. As in the languages' own samplers, NaN is nowhere."""
-        return evaluation(self.dimension, self.density.function, target)
+        return evaluation(self.dimension, target.of_model(self.density), target)
 
     @override
     def draw_start(self, rng: np.random.Generator) -> Floats:
@@ -238,7 +245,7 @@ class PowerModel(ModelProblem):
     @override
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """The density; there is no prior."""
-        return evaluation_of_whole(self.dimension, self.density.function, target)
+        return evaluation_of_whole(self.dimension, target.of_model(self.density), target)
 
     @override
     def draw_start(self, rng: np.random.Generator) -> Floats:

@@ -15,6 +15,7 @@ from aptmc.jax_programs.through_jax import words_from
 from aptmc.jax_programs.translate import Written, function_from, written
 
 MAKER = (__name__, "source_of_recipe")
+IS_WRITTEN_OUT = True  # in loops over numbers, which lanes translate
 ARGUMENTS = {
     "values": ("theta",),
     "weighted": ("theta", "weight"),

@@ -81,7 +81,7 @@ def halved(theta: FloatTable) -> Halves:
         if worth * min(map(len, halves)) < FEWEST_EFFECTIVE:
             continue
         # One that stayed for long at a few places, or has left copies of them, looks like modes.
-        if min(map(different, halves)) < max(least, FEWEST_EFFECTIVE):
+        if min(map(different, halves)) < max(dimension + 1, FEWEST_EFFECTIVE):
             continue
         common = by_itself(away.T @ away / count, worth * count)
         alike = _log_likelihood(away, common)  # if both have the same shape

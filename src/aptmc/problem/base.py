@@ -68,6 +68,11 @@ class Problem(ABC):
         return self.__dict__ | {"compiled_moves": {}}
 
     @property
+    def is_written_out(self) -> bool:
+        """Whether it is a model in a language of its own whose source is at hand, for lanes."""
+        return False
+
+    @property
     def its_function(self) -> str:
         """The function that is evaluated, as one speaks of it to the user who gave it."""
         name = "simulator" if self.has_simulator else self.function_name.replace("_", " ")

@@ -356,6 +356,8 @@ def describe(run: Run) -> str:
     ends = sorted({ladder.levels[0], ladder.levels[-1]}, key=ladder.levels.index)
     parts = [f"{rungs}, {level} {' to '.join(f'{end:.3g}' for end in ends)}"]
     parts.append(_chains_in_words(run, chains))
+    if isinstance(run.settings.pools, Groups) and run.settings.pools.why:
+        parts.append(run.settings.pools.why)
     if schedule.moves_per_barrier is not None:
         moves = schedule.moves_per_barrier
         parts.append(f"exchanges after {moves} move{'' if moves == 1 else 's'} of every chain")

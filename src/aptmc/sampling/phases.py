@@ -18,6 +18,7 @@ from aptmc.progress import SHARE_OF_TIME, Watch
 from aptmc.result.run import Run
 from aptmc.sampling.counted import CountedEngine
 from aptmc.sampling.enough import SHORTEST, Until
+from aptmc.sampling.number_of_lanes import choose_lanes
 from aptmc.sampling.saved_run import (
     contents,
     description,
@@ -126,6 +127,9 @@ class Phases:
 
     def sample(self, engine: Engine, control: Control) -> Usage:
         """Draws count until the budget is spent, or there is enough."""
+        ended = choose_lanes(self, engine, control)
+        if ended is not None:
+            return ended
         left = engine.left()
         if not self.until.goals:
             return engine.run(self.session, left)

@@ -10,7 +10,7 @@ import numpy as np
 from aptmc.backends import Backend
 from aptmc.errors import InputError, MoveFailed, StopReason
 from aptmc.keys import Key
-from aptmc.pools import Layout
+from aptmc.pools import Groups, Layout
 from aptmc.problem import Problem
 from aptmc.problem.prior_shape import prior_shapes
 from aptmc.problem.prior_shape import to_notes as shapes_to_notes
@@ -186,6 +186,8 @@ def layout_in(checkpoint: Checkpoint, settings: Settings, processors: int) -> La
     machine_pool = checkpoint.arrays["layout/pool"]
     before = int(checkpoint.notes["backend"]["processors"])
     layout = settings.pools.layout(settings.ladder, before)
+    if isinstance(settings.pools, Groups):  # of lanes, which are as many as there were
+        return layout
     pools = int(machine_pool.max()) + 1
     return layout._replace(pool=machine_pool, served=np.arange(processors) % pools)
 

@@ -23,6 +23,7 @@ class Target(ABC):
     """How a problem is computed: what its functions are turned into."""
 
     is_compiled = False
+    takes_source = False  # of models in other languages
 
     @abstractmethod
     def like(self, model: Callable[..., Any], function: Function) -> Function:
@@ -35,6 +36,11 @@ class Target(ABC):
     @abstractmethod
     def library(self, function: Function) -> Function:
         """A function of the library, as functions of a problem call it."""
+
+    @final
+    def of_model(self, made: Any) -> Any:
+        """A function of a model in a language of its own: its machine code, or its source."""
+        return made.source if self.takes_source else made.function
 
 
 @final

@@ -16,6 +16,7 @@ from aptmc.backends.base import Backend, Engine, LoopEngine
 from aptmc.backends.early_here import before_moves_count, search_here
 from aptmc.backends.lanes.descent import Descent
 from aptmc.backends.lanes.device import Device, chosen_device
+from aptmc.backends.lanes.how_many import MOST_OF_TRIAL, SHARE_OF_TRIAL
 from aptmc.backends.lanes.journey import Journey, voyage_of
 from aptmc.backends.lanes.model import lane_model
 from aptmc.checks import whole_number
@@ -63,8 +64,9 @@ class Lanes(Backend):
     independent. A draw is the state that waits in a lane at a deadline, after the exchanges; `thin`
     keeps one of so many. `schedule=Anytime(every=...)` counts ticks.
 
-    :param lanes: how many; a ladder of R rungs uses the largest multiple of R. By default 65,536 on
-        a GPU, 256 on processors
+    :param lanes: how many; a ladder of R rungs uses the largest multiple of R. If nothing is said,
+        65,536 on a GPU and 256 on processors, or fewer, if that lets each chain of a budget in
+        seconds move often enough
     :param device: "gpu" needs a GPU of NVIDIA and cupy; "cpu" uses this machine's processors;
         "auto": a GPU, if there is one
     :param bits: of the numbers on a GPU: 64, or 32, which is several times as fast. Processors
@@ -108,6 +110,8 @@ class Lanes(Backend):
         self.device: Device = chosen_device(
             device, bits=bits, threads=threads, devices=devices, compiler=compiler
         )
+        # By ticks, each chain makes equally many moves, however many there are.
+        self.chooses = lanes is None and budget_in == "seconds"
         if lanes is None:
             lanes = LANES_ON_DEVICE if self.device.is_gpu else LANES_HERE
         self.processors = whole_number("lanes", lanes)
@@ -173,7 +177,16 @@ class Lanes(Backend):
         journey.arrive()
         session.flush()
 
-    def _run(self, session: Session, budget: float, control: Control) -> Usage:
+    def try_out(self, session: Session, control: Control, left: float) -> Usage:
+        """Pass deadlines for a short while, without a record; first states have all the time.
+
+        :param left: of the budget of the run, in seconds
+        """
+        return self._run(session, left, control, is_trial=True)
+
+    def _run(
+        self, session: Session, budget: float, control: Control, *, is_trial: bool = False
+    ) -> Usage:
         until = control.clock.now() + budget if self.is_in_real_time else math.inf
         try:
             self._find_states(session, control, until)
@@ -186,8 +199,11 @@ class Lanes(Backend):
             journey = Journey(session, self.device, control)
         control.start_up.over()
         by_clock = self.is_in_real_time
+        settle = self.settle * budget
+        if is_trial:
+            budget, settle = min(SHARE_OF_TRIAL * budget, MOST_OF_TRIAL), math.inf
         try:
-            stopped = journey.go(budget, self.settle * budget, by_clock=by_clock)
+            stopped = journey.go(budget, settle, by_clock=by_clock)
             failure = None
         except KeyboardInterrupt:
             stopped, failure = StopReason.INTERRUPTED, None

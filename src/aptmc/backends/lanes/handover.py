@@ -7,18 +7,22 @@ what is in flight once more from its beginning, up to its age: the same numbers,
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
+import numba
 import numpy as np
 
 from aptmc.backends.lanes.fleet import Voyage
 from aptmc.backends.lanes.tables import CHANCE_UNIT, Lanes, Whole, empty_lanes
-from aptmc.compiled import FloatTables, Integers, IntegerTable
+from aptmc.compiled import FloatTable, FloatTables, Integers, IntegerTable
 from aptmc.coordinator.state import Coordinator
 from aptmc.kernels.base import Kernel
 from aptmc.keys import start_of_epoch
 from aptmc.problem.chain_state import ACCEPTED, HOLD_TIME, WORK
 from aptmc.record.record import NOBODY, Record
 from aptmc.session.session import Session
+from aptmc.targets import NUMBA
 
 
 def clock_of(machine: Coordinator) -> int:
@@ -68,6 +72,7 @@ def store(session: Session, voyage: Voyage, lanes: Lanes, now: int, deadlines: i
         states[:, side, dimension + 2 :] = math.nan  # lanes keep no simulated data
         machine.moves.reshape(-1, 2)[:, side] = lanes.wholes[Whole.STARTED + side]
         record.last_end.reshape(-1, 2)[:, side] = lanes.wholes[Whole.JOURNEY + side]
+    show(session, machine.states)
     chains = machine.chains
     chains["replica"] = np.arange(chains.size)
     chains["waiting"] = True
@@ -132,6 +137,28 @@ def _add_chances(record: Record, voyage: Voyage, chances: np.ndarray, deadlines:
         pair["swaps"] += round(chances[rung])
 
 
+def show(session: Session, rows: FloatTable) -> None:
+    """Write what users see of a model's coordinates behind them, which lanes do not carry along."""
+    problem = session.problem
+    if not problem.is_written_out:
+        return
+    if "showing" not in problem.compiled_moves:
+        finish = problem.finishing(NUMBA)
+        problem.compiled_moves["showing"] = numba.njit(nogil=True)(_showing(finish))
+    problem.compiled_moves["showing"](np.random.default_rng(0), rows)
+
+
+def _showing(finish: Any) -> Callable[..., None]:
+    def show_rows(rng: Any, rows: Any) -> None:
+        whole = np.empty(rows.shape[1])  # rows of a record lie apart
+        for row in rows:
+            whole[:] = row
+            finish(rng, whole)
+            row[:] = whole
+
+    return show_rows
+
+
 def note_draws(session: Session, rows: FloatTables, times: list[float], kept: int) -> None:
     """Write states that were kept into the record of a session, and empty that when it is full."""
     record = session.record
@@ -150,4 +177,5 @@ def note_draws(session: Session, rows: FloatTables, times: list[float], kept: in
             width = states.shape[1]
             record.state[filled, :width] = states[some]
             record.state[filled, width:] = math.nan
+            show(session, record.state[filled])
             record.filled[0] += count

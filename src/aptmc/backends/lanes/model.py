@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -18,6 +19,7 @@ from aptmc.kernels.parts import Parts
 from aptmc.kernels.stages import Stages
 from aptmc.ladder import Ladder
 from aptmc.problem import Abc, Power, Problem, Tempered
+from aptmc.problem.chain_state import state_width
 from aptmc.problem.density import DensityProblem
 from aptmc.problem.in_steps import in_steps
 from aptmc.problem.simulator import PlainSimulator
@@ -61,11 +63,13 @@ def lane_model(problem: Problem, kernel: Kernel, levels: Floats) -> LaneModel:
     """A problem and a kernel as lanes compute them, or an error that says why they cannot."""
     if isinstance(problem, Abc):
         return _of_simulator(problem, kernel, levels)
-    if isinstance(problem, Tempered | Power):
+    if isinstance(problem, Tempered | Power) or problem.is_written_out:
+        assert isinstance(problem, DensityProblem)
         return _of_density(problem, kernel, levels)
     raise InputError(
-        f"lanes know Abc, Tempered and Power, got a problem of kind {type(problem).__name__}: use "
-        "on=aptmc.Processes(), or write its log likelihood as a function of JAX for aptmc.Tempered"
+        "lanes know Abc, Tempered, Power and models of NumPyro, got a problem of kind "
+        f"{type(problem).__name__}, which is none of them: use on=aptmc.Processes(), or write its "
+        "log likelihood as a function of JAX for aptmc.Tempered"
     )
 
 
@@ -95,17 +99,21 @@ def _of_simulator(problem: Abc, kernel: Kernel, levels: Floats) -> LaneModel:
 
 
 def _of_density(problem: DensityProblem, kernel: Kernel, levels: Floats) -> LaneModel:
-    log_value = problem.log_likelihood if isinstance(problem, Tempered) else problem.log_density  # type: ignore[attr-defined]
-    _refuse_plain(problem, log_value)
-    if problem.gradient is not None:
-        _refuse_plain(problem, problem.gradient)
+    if not problem.is_written_out:  # which is machine code
+        is_tempered = isinstance(problem, Tempered)
+        log_value = problem.log_likelihood if is_tempered else problem.log_density  # type: ignore[attr-defined]
+        given = (log_value, problem.gradient)
+        _refuse_plain(problem, *(one for one in given if one is not None))
     if problem.reference_is_fitted:
         raise InputError('lanes know no learned reference yet: leave out reference="learned"')
     tuning = _tuning(problem, kernel, levels)
     kept = problem.compiled_moves
     code: Any = ("stages in lanes", kernel.code)
     if code not in kept:
-        kept[code] = kernel.stages(Parts(problem, IN_LANES, kernel.places))  # type: ignore[assignment]
+        # A lane holds no more of a state than this; what users see of it is computed afterwards.
+        held = copy(problem)
+        held.width = state_width(problem.dimension)
+        kept[code] = kernel.stages(Parts(held, IN_LANES, kernel.places))  # type: ignore[assignment]
     stages: Any = kept[code]
     if stages is None:
         raise InputError(

@@ -18,6 +18,7 @@ class InLanes(Target):
     """Machine code for whatever generator it is called with."""
 
     is_compiled = True
+    takes_source = True  # machine code draws from numpy's generators alone, and has no translation
 
     @override
     def like(self, model: Callable[..., Any], function: Function) -> Function:

@@ -99,7 +99,8 @@ def _definitions(voyage: Voyage, bits: int) -> str:
 def _problem_code(voyage: Voyage, bits: int, *, on_gpu: bool) -> tuple[str, Module]:
     """The functions of the problem in C, under the names by which `lanes.c` calls them."""
     model = voyage.model
-    if not model.problem.parametrisation.is_identity:
+    parametrisation = model.problem.parametrisation
+    if not (parametrisation.is_identity or parametrisation.is_kept):
         raise InputError(
             "on a GPU parameters must be real numbers, and this prior has whole numbers or shares: "
             'use aptmc.Lanes(device="cpu")'
