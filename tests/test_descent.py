@@ -50,6 +50,7 @@ def test_lotka_volterra_at_its_smallest_tolerance_takes_few_simulations(validati
     assert np.median(counts) <= 20_000
 
 
+@pytest.mark.validation
 def test_a_ladder_that_finds_itself_takes_no_more():
     run = aptmc.sample(
         LOTKA_VOLTERRA,

@@ -79,13 +79,15 @@ def slow_share(kind=POWERS, *, runs=RUNS, sweeps, **changes):
 
 # --- the first sweeps -----------------------------------------------------------------------------
 
+LATER = pytest.param(TOLERANCES, marks=pytest.mark.validation)
 
-@pytest.mark.parametrize("kind", [POWERS, TOLERANCES], ids=["powers", "tolerances"])
+
+@pytest.mark.parametrize("kind", [POWERS, LATER], ids=["powers", "tolerances"])
 def test_a_run_without_a_warmup_settles_by_itself(kind):
     assert abs(slow_share(kind, sweeps=20) - 0.5) < 0.03
 
 
-@pytest.mark.parametrize("kind", [POWERS, TOLERANCES], ids=["powers", "tolerances"])
+@pytest.mark.parametrize("kind", [POWERS, LATER], ids=["powers", "tolerances"])
 def test_a_run_that_begins_to_count_with_all_at_rest_is_biased(kind):
     assert slow_share(kind, sweeps=16, warmup=0) < 0.42
 
@@ -104,6 +106,7 @@ def test_rounds_of_a_warmup_hand_on_what_is_settled():
     assert abs(slow_share(sweeps=80, **found) - 0.5) < 0.03
 
 
+@pytest.mark.validation
 def test_rounds_that_begin_at_rest_hand_on_what_is_fast(monkeypatch):
     monkeypatch.setattr(Schedule, "settles", property(lambda _: False))
     found = {"schedule": aptmc.Anytime(), "warmup": 64 * SWEEP}

@@ -73,6 +73,7 @@ def test_a_few_draws_that_agree_by_chance_are_not_enough() -> None:
     assert min(one.size for one in run.series("x")) >= 100
 
 
+@pytest.mark.validation
 def test_by_the_clock_it_ends_before_the_budget_and_goes_on_from_a_store(tmp_path: Any) -> None:
     store = tmp_path / "run.zarr"
     given = {**GIVEN, "schedule": aptmc.Anytime(every="1 ms")}

@@ -166,6 +166,7 @@ assert failing.has_ended()
 """
 
 
+@pytest.mark.validation
 def test_a_process_of_its_own_fills_the_cache(tmp_path):
     seen = compiled_by(ASIDE, tmp_path)
     assert seen[0] == "aptmc.problem.weights power_log_weight"

@@ -130,6 +130,7 @@ LADDER = aptmc.Ladder.powers([1.0, 0.95, 0.9, 0.85])
 KERNEL = aptmc.EllipticalSlice(Students.one(np.zeros(100), np.eye(100)), steps=5)
 
 
+@pytest.mark.validation
 @pytest.mark.parametrize("ahead", [0, 1])
 def test_a_hundred_parameters_as_one_variable_can_be_queued_ahead(ahead, tmp_path):
     assert Wire(1, WIDE.width).bytes_per_order < FULL_SOCKET / 10

@@ -71,6 +71,7 @@ def test_no_process_is_left_if_that_is_not_wanted(tmp_path):
     assert not Path(f"/proc/{found['fork server']}").exists()
 
 
+@pytest.mark.validation
 def test_what_is_inherited_is_never_stale(tmp_path, monkeypatch):
     before = noted(tmp_path / "before")
     monkeypatch.setenv("APTMC_TEST_VARIABLE", "new")

@@ -24,6 +24,7 @@ problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.norm(0, 3)))
 BUDGET = "400 moves"  # of some milliseconds each, however busy the machine is
 
 
+@pytest.mark.validation
 def test_a_file_is_sampled_stored_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -193,6 +193,7 @@ def test_first_positions_are_shared_out_where_they_take_long(
     assert np.array_equal(shared, alone)
 
 
+@pytest.mark.validation
 @pytest.mark.usefixtures("with_workers")
 def test_worker_processes_take_the_same_steps_and_nobody_waits_for_the_slowest() -> None:
     sampler = make(threads=2)

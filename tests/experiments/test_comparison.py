@@ -168,6 +168,7 @@ def test_cells_are_kept_and_make_a_table(folder: Path) -> None:
     assert all(line.count("|") == 11 for line in text.splitlines() if line.startswith("|"))
 
 
+@pytest.mark.validation
 def test_one_run_of_ours_counts_its_evaluations_and_lines() -> None:
     found = run("coin", "ours", 1, Limits(4_000, 0.0, 2))
     assert found["evaluations"] == 4_000

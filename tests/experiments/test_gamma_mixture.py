@@ -131,6 +131,7 @@ def test_hold_times_have_the_stated_mean():
         assert np.mean(times) == pytest.approx(mean, abs=5 * np.sqrt(mean * 0.15 / 4000))
 
 
+@pytest.mark.validation
 def test_figures_and_tables_are_made(tmp_path):
     results = [
         bias.measure(sampler, power, corrected=corrected, budget=2000.0, runs=2)

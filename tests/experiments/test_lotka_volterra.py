@@ -111,6 +111,7 @@ def errors_off(runs, accepted):
     ]
 
 
+@pytest.mark.validation
 def test_rejection_hits_as_often_as_it_should():
     accepted = rejected(1.0, FEWER_SIMULATIONS)
     hits = accepted.distance.size
@@ -131,6 +132,7 @@ def test_a_synchronous_sampler_agrees_with_rejection():
     assert max(errors_off(runs, rejected(1.0, FEWER_SIMULATIONS))) < 4.0
 
 
+@pytest.mark.validation
 def test_a_wider_tolerance_is_told_apart():
     tolerances = SHARPEST.settings.tolerances.tolist()
     rungs = (0, tolerances.index(1.5))

@@ -42,6 +42,7 @@ def errors_off(spreads: list[Spread], exact: model.Moments) -> list[float]:
     return means + [spread.sd.errors_from(sd) for spread, sd in zip(spreads, sds, strict=True)]
 
 
+@pytest.mark.validation
 def test_the_smallest_tolerance_gives_the_posterior_of_the_likelihood():
     coldest, warmest = sampled_values()[0], sampled_values()[-1]
     likelihood = model.moments_given_values()
@@ -52,6 +53,7 @@ def test_the_smallest_tolerance_gives_the_posterior_of_the_likelihood():
     assert max(errors_off(coldest, other)) > 10.0
 
 
+@pytest.mark.validation
 @pytest.mark.parametrize("rung", range(len(VALUES.tolerances)), ids=VALUES.tolerances)
 def test_every_tolerance_gives_its_own_posterior(rung):
     exact = model.moments_given_values(VALUES.tolerances[rung])
@@ -92,6 +94,7 @@ def test_autocovariances_have_the_density_of_the_transform():
     assert hits == pytest.approx(expected, abs=5.0 * np.sqrt(expected) + 0.02 * expected)
 
 
+@pytest.mark.validation
 def test_a_table_is_made():
     text = table(measure(VALUES, scale=0.003, runs=3))
     assert text.count("\n") == 1 + 2 * (len(VALUES.tolerances) + 1)

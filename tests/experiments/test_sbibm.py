@@ -36,6 +36,7 @@ def test_bounds_are_kept_on_the_way_to_the_real_line_and_back():
     assert (far[:, 0] <= 1.0).all()
 
 
+@pytest.mark.validation
 def test_a_run_gives_as_many_draws_as_are_compared():
     cell = Cell("gaussian_mixture", 1000, 1, draws=50)
     run = sampled(TASKS[cell.task].problem(np.array([1.0, 2.0])), cell)

@@ -85,6 +85,7 @@ def test_the_likelihood_of_observations_sums_to_that_of_the_state(stored, proble
     assert "log_likelihood" not in run.draws.children
 
 
+@pytest.mark.validation
 def test_single_observations_are_those_of_numpyro():
     """Two numbers are one observation; masks count, scales and factors do not."""
     pairs, weights = np.arange(6.0).reshape(3, 2), np.array([1, 0, 1])
@@ -128,6 +129,7 @@ print(run.completions, run.draws["posterior"]["mean"].dtype)
 """
 
 
+@pytest.mark.validation
 @pytest.mark.parametrize(
     "from_standard_input", [False, pytest.param(True, marks=pytest.mark.validation)]
 )  # the latter has no file to import, as a notebook has none

@@ -67,6 +67,7 @@ def test_a_run_reaches_draws_of_the_right_law(problem, on, moves):
     assert_right(sampled(problem, on, moves))
 
 
+@pytest.mark.validation
 def test_distances_that_stop_early_reach_draws_too():
     with jax.enable_x64(True):
         prior = aptmc.Prior(theta=stats.uniform(-9, 18))

@@ -242,6 +242,7 @@ def test_the_size_of_leaps_follows_the_acceptance():
 # --- a run ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.validation
 def test_metric_and_leaps_are_learnt_for_each_rung():
     scales = np.array([0.1, 1.0, 10.0])
 

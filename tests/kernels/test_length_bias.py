@@ -88,8 +88,8 @@ def in_law(held) -> bool:
     return all(checks)
 
 
-# To compile one takes seconds: one with gradients, and of a varying length.
-AT_FIRST = {"Nuts"}
+# To compile one takes seconds, with gradients many.
+AT_FIRST = {"EllipticalSlice"}
 
 
 @pytest.mark.parametrize(

@@ -257,6 +257,7 @@ def slow_if_large(theta, rung, rng):
     return rng.exponential(20.0 if theta[0] >= 3.0 else 1.0)
 
 
+@pytest.mark.validation
 def test_models_that_take_twenty_times_as_long_get_no_more_weight():
     """Anytime and synchronous agree, where a move of the larger models takes so much longer."""
     exact = components.exact()

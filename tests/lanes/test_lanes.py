@@ -95,6 +95,7 @@ def test_deadlines_may_be_early_or_late():
     assert len(np.unique(between)) > 5
 
 
+@pytest.mark.validation
 def test_a_warm_up_finds_ladder_and_proposals():
     run = aptmc.sample(
         PROBLEM, budget=8000, ladder=aptmc.Ladder.auto(coldest=0.3), on=lanes(LANES),

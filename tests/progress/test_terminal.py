@@ -93,6 +93,7 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
 
 
+@pytest.mark.validation
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs pseudo-terminals")
 def test_a_terminal_may_change_its_size_and_interrupt_the_run(tmp_path: Path) -> None:
     terminal = Terminal(SCRIPT, tmp_path)

@@ -130,6 +130,7 @@ def check_damage(path, sound, chosen, cases=1, seed=1):
     return total, noticed
 
 
+@pytest.mark.validation
 def test_damage_anywhere_is_an_error_or_harmless(store, sound):
     chosen = of_each_kind(store)
     total, noticed = check_damage(store, sound, chosen)

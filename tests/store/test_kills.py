@@ -109,6 +109,7 @@ def test_every_moment_of_a_checkpoint_is_survived(killer, tmp_path):
     assert len(everything(aptmc.open(path))[0][1]) > len(before[0][1])
 
 
+@pytest.mark.validation
 def test_a_kill_in_the_warm_up_changes_nothing_either(killer, tmp_path):
     whole = uninterrupted("warm-up")
     came_to, run = killed_and_resumed(killer, "warm-up", tmp_path / "run.zarr", 6, seed=1)
@@ -121,6 +122,7 @@ def test_a_kill_in_the_warm_up_changes_nothing_either(killer, tmp_path):
     assert [column.tobytes() for column in warmed[0]] == [column.tobytes() for column in warmed[1]]
 
 
+@pytest.mark.validation
 def test_checkpoints_that_are_written_in_place_would_not_survive(killer, tmp_path):
     """The planted error: half of a file stands where the whole one stood."""
     path, outcomes = tmp_path / "run.zarr", []

@@ -44,6 +44,7 @@ def above(run):
     return np.concatenate([chain.state[:, 0] > 0.0 for chain in run.chains()])
 
 
+@pytest.mark.validation
 def test_stuck_trajectories_are_replaced_by_slices():
     run = sampled()
     assert isinstance(run.settings.kernel, aptmc.EllipticalSlice)
@@ -55,6 +56,7 @@ def test_stuck_trajectories_are_replaced_by_slices():
     assert abs(mine.mean() - 0.7) < 4.0 * math.sqrt(0.21 / worth)
 
 
+@pytest.mark.validation
 def test_a_kernel_that_was_asked_for_stays():
     """And is worth a tenth, which is why another one is taken."""
     run = sampled(kernel=aptmc.Nuts())
@@ -63,6 +65,7 @@ def test_a_kernel_that_was_asked_for_stays():
     assert min(row.ess for row in run.summary().values()) < 100
 
 
+@pytest.mark.validation
 def test_planted_trajectories_that_only_seem_to_be_stuck(monkeypatch):
     """It is the spread of means that decides, and nothing else."""
     monkeypatch.setattr("aptmc.warmup.annealing.annealing.Annealing._alike", lambda *_: 1.0)
@@ -80,6 +83,7 @@ def test_only_trajectories_in_few_dimensions_have_another(kernel, dimension, cha
     assert (other is not None) is changes
 
 
+@pytest.mark.validation
 def test_a_warm_up_that_goes_on_remembers_the_other_kernel():
     settings = sampled().settings
     found = Found(settings)
