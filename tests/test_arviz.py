@@ -53,6 +53,7 @@ def test_its_summary_takes_the_draws_and_tells_all_chains_apart(run: aptmc.Run) 
     assert np.isfinite(np.asarray(table["r_hat"], float)).all()
 
 
+@pytest.mark.validation
 def test_it_plots_the_draws(run: aptmc.Run) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")

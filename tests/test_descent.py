@@ -115,6 +115,7 @@ def euclidean(simulated, observed):
     return math.sqrt(((simulated - observed) ** 2).sum())
 
 
+@pytest.mark.validation
 def test_particles_jump_where_no_step_has_the_right_size(monkeypatch):
     side = stats.uniform(-1.0, 2.0)
     problem = aptmc.Abc(
@@ -128,7 +129,6 @@ def test_particles_jump_where_no_step_has_the_right_size(monkeypatch):
 
 
 def test_the_share_of_the_prior_is_measured_on_the_way():
-    @njit
     def simulated_distance(theta, rng, tolerance):
         return abs(theta[0])
 

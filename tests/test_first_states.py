@@ -226,6 +226,7 @@ def two_modes(theta, rng, tolerance):
     return min(abs(abs(x) - 30.0), trap)
 
 
+@pytest.mark.validation
 def test_places_that_lead_nowhere_are_left_behind() -> None:
     prior = aptmc.Prior(theta=stats.uniform(-40, 80))
     problem = aptmc.Abc.early(two_modes, prior)

@@ -178,6 +178,7 @@ def knows_nothing_of_b(theta, rng, tolerance):
 TWO = aptmc.Prior(a=stats.norm(0, 3), b=stats.norm(0, 1))
 
 
+@pytest.mark.validation
 def test_a_parameter_that_the_data_do_not_touch_is_named(tmp_path) -> None:
     path = tmp_path / "run.zarr"
     problem = aptmc.Abc.early(knows_nothing_of_b, TWO)

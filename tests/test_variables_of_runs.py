@@ -102,6 +102,7 @@ def test_tables_and_series_go_by_labels(stored) -> None:
             run.series("gamma")
 
 
+@pytest.mark.validation
 def test_they_can_be_plotted_reported_and_written_to_a_file(stored, tmp_path) -> None:
     pytest.importorskip("matplotlib")
     assert len(aptmc.plots.marginals(stored).axes) >= len(LABELS)

@@ -132,6 +132,7 @@ def test_constraints_and_fixed_parameters_are_kept(tmp_path: Path) -> None:
     assert (result.posterior["slope"] <= 1.5).all()
 
 
+@pytest.mark.validation
 @needs_bilby
 @theirs
 def test_a_stored_run_goes_on(tmp_path: Path) -> None:

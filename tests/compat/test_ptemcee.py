@@ -91,6 +91,7 @@ def test_both_modes_are_found_with_their_masses(sampled: ptemcee.Sampler) -> Non
     assert right.std() == pytest.approx(WIDTH, abs=0.05)
 
 
+@pytest.mark.validation
 def test_a_wrong_likelihood_would_be_seen() -> None:
     def wrong(x: np.ndarray) -> float:
         return logl(x, WIDTH) + (1.0 if x[0] < 0.0 else 0.0)

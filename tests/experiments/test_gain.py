@@ -47,6 +47,7 @@ def gain_and_range(seed):
     return float(gain), float(low), float(high)
 
 
+@pytest.mark.validation
 def test_two_thirds_of_the_ranges_hold_the_gain():
     ranges = [gain_and_range(seed) for seed in range(100)]
     assert all(low < gain < high for gain, low, high in ranges)
@@ -111,6 +112,7 @@ def test_runs_are_kept_and_only_missing_ones_are_measured(tmp_path, monkeypatch)
     assert row.count("|") == text.splitlines()[0].count("|")
 
 
+@pytest.mark.validation
 def test_the_truth_is_found_once(tmp_path):
     path = tmp_path / "truth.json"
     found = truth(gain.PAPER, path, scale=0.0)

@@ -60,12 +60,14 @@ def test_every_tolerance_gives_its_own_posterior(rung):
     assert max(errors_off(sampled_values()[rung], exact)) < MOST
 
 
+@pytest.mark.validation
 def test_rejection_agrees():
     spreads = reject(VALUES, 1.2, simulations=300_000)
     assert max(errors_off(spreads, model.moments_given_values(1.2))) < 4.0
     assert max(errors_off(spreads, model.moments_given_values())) > 10.0
 
 
+@pytest.mark.validation
 def test_exact_posteriors_shrink_to_that_of_the_likelihood():
     exact = model.moments_given_values()
     thetas = np.random.default_rng(1).uniform([-2.0, -1.0], [2.0, 1.0], (100_000, 2))
@@ -81,6 +83,7 @@ def test_exact_posteriors_shrink_to_that_of_the_likelihood():
     assert np.array(distances[2:]) == pytest.approx(np.array(distances[1:-1]) / 4, rel=0.1)
 
 
+@pytest.mark.validation
 def test_autocovariances_have_the_density_of_the_transform():
     theta, rng = np.array([0.5, 0.3]), np.random.default_rng(1)
     hits = sum(model.simulated_distance(theta, rng, np.inf) < 0.1 for _ in range(60_000))

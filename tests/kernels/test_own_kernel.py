@@ -138,6 +138,7 @@ class Shift(aptmc.Kernel):
         return step
 
 
+@pytest.mark.validation
 @pytest.mark.parametrize(
     "pair",
     [

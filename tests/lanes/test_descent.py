@@ -57,6 +57,7 @@ def step_far_away(theta, rng, state, tolerance):
     return 2.0 + abs(theta[0])
 
 
+@pytest.mark.validation
 def test_a_tolerance_out_of_reach_is_named():
     problem = two_modes()
     far = aptmc.Abc.stepwise(problem.steps.begin, step_far_away, problem.prior, state=1)

@@ -43,6 +43,7 @@ def test_more_devices_than_groups_are_not_all_used():
     assert np.array_equal(run_on(50).chains()[0].state, run_on(1).chains()[0].state)
 
 
+@pytest.mark.validation
 def test_fleets_of_c_code_and_of_machine_code_go_together(tmp_path):
     """Whatever computes a group, its keys are those of its place among all."""
     made, row = modes(kept_lanes=18)

@@ -41,6 +41,7 @@ def test_steps_draw_what_the_whole_simulator_draws(has_64_bits):
     assert len(seen) > 10
 
 
+@pytest.mark.validation
 def test_rounds_that_are_counted_are_steps_too():
     steps = steps_of(row_by_row, 2, "simulate", lambda shape: sum_of_all)
     at_once = simulator_of(row_by_row, 2, "simulate")

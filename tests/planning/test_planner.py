@@ -220,6 +220,7 @@ def test_too_few_draws_have_no_known_effect():
     assert found.worst == 0
 
 
+@pytest.mark.validation
 def test_the_search_finds_chains_deadlines_and_a_rule(pilot):
     plain = run_on(2, 100_000, schedule=aptmc.Anytime(EVERY, exchange=aptmc.Alternating()))
     found = aptmc.plan(plain, 16, cost=COST, effort=10_000)
@@ -252,6 +253,7 @@ def distance(simulated, observed):
     return abs(simulated[0] - observed[0])
 
 
+@pytest.mark.validation
 def test_a_pilot_with_a_simulator_and_one_with_barriers():
     problem = aptmc.Abc(
         simulate, aptmc.Prior(mean=stats.norm(0, 5)), observed=[3.0], distance=distance

@@ -39,6 +39,7 @@ def test_whole_numbers_have_probabilities() -> None:
     assert shape.quantile(0.5) == 3.0
 
 
+@pytest.mark.validation
 def test_what_depends_on_others_is_smoothed_draws() -> None:
     prior = aptmc.Prior(
         sd=stats.halfnorm(),

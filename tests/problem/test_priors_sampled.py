@@ -245,6 +245,7 @@ def test_a_wrong_prior_is_noticed(name: str, validation_scale: float) -> None:
     assert errors_off(wrong, case.means, 6000.0) > LARGEST
 
 
+@pytest.mark.validation
 @pytest.mark.parametrize("name", PLAIN)
 def test_the_same_in_plain_python(name: str) -> None:
     case = PLAIN[name]
@@ -278,6 +279,7 @@ def distance(simulated, observed):
     return abs(simulated[0] - observed[0])
 
 
+@pytest.mark.validation
 @pytest.mark.parametrize("spelled", [njit, lambda function: function], ids=["numba", "Python"])
 def test_simulators_see_parameters_and_so_does_rejection(spelled: Any) -> None:
     prior = aptmc.Prior(k=stats.randint(0, 4), share=stats.dirichlet([1.0, 1.0]))

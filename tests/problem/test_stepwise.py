@@ -55,6 +55,7 @@ def test_the_hold_time_of_a_move_is_its_number_of_steps():
     assert 2900 <= work.sum() <= 3000
 
 
+@pytest.mark.validation
 def test_a_simulation_is_the_same_as_one_in_one_piece():
     theta, tolerance = lotka_volterra.TRUTH, 2.0
 

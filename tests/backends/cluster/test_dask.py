@@ -54,6 +54,7 @@ def test_two_runs_may_share_a_cluster():
     assert not same_when_replayed(second)  # the replay has the seed of the first
 
 
+@pytest.mark.validation
 def test_workers_that_cannot_be_reached_are_spoken_to_through_the_scheduler(monkeypatch):
     async def find_no_way(dispatch):
         dispatch._is_direct = False

@@ -58,6 +58,7 @@ def job(*arguments):
     )  # fmt: skip
 
 
+@pytest.mark.validation
 def test_the_contract_of_backends():
     suite = "tests/backends/cluster/mpi_contract.py"
     with job("-m", "pytest", "-q", "-p", "no:xdist", suite) as running:
