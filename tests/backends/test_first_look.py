@@ -114,13 +114,17 @@ def test_distances_that_a_simulator_gives_itself_may_repeat_themselves():
     assert not aptmc.Tempered(lambda theta: 0.0, PRIOR).repeats_itself()
 
 
-def test_a_run_tells_of_a_simulator_that_repeats_itself():
+def test_a_run_tells_of_a_simulator_that_repeats_itself(tmp_path):
+    store = tmp_path / "run.zarr"
     run = aptmc.sample(
         of(from_a_seed_of_its_own, 3), budget="40 moves", ladder=[5, 50], kernel=aptmc.OneHit(1.0),
         schedule=aptmc.Synchronous(), warmup=0, on=aptmc.Processes(1), seed=1, progress=False,
+        store=store,
     )  # fmt: skip
-    assert run.repeats_itself
-    assert any("gives the same data again" in one.problem for one in run.advice)
+    for one in (run, aptmc.open(store)):
+        assert one.repeats_itself
+        told = [advice for advice in one.advice if "gives the same data again" in advice.problem]
+        assert told[0].serious
 
 
 # --- compiled functions that leave their arrays ---------------------------------------------------

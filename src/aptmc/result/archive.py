@@ -42,6 +42,7 @@ class StoredProblem:
     """What a store says of its problem: enough to read the draws, not to compute new ones."""
 
     is_stored = True
+    its_function = "your simulator"  # of which alone a store has something to tell
 
     def __init__(self, said: Mapping[str, Any], width: int) -> None:
         self.kind: str = said["kind"]

@@ -327,7 +327,9 @@ class Phases:
         def save(processors: RunningProcessors) -> None:
             if not self.is_warming_up:  # which is saved after each round
                 self.session.flush()
-                self.save(processors.usage(), under_way=True)
+                repeats = control.start_up.repeats_itself
+                usage = processors.usage()._replace(repeats_itself=repeats)
+                self.save(usage, under_way=True)
             elif not self.session.progress.has_states:
                 self.save(self.nothing_yet(), under_way=True)
 

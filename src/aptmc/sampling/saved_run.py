@@ -77,6 +77,7 @@ def contents(
             "overhead": list(usage.overhead),
             "start_up": [list(part) for part in usage.start_up],
             "others": usage.others,
+            "repeats_itself": usage.repeats_itself,
         },
         "rounds": [_round_to_json(part) for part in ([] if warmup is None else warmup.rounds)],
         "warmed_up": warmup is not None,
@@ -139,6 +140,7 @@ def usage_in(checkpoint: Checkpoint) -> Usage:
         Overhead(*said["overhead"]),
         tuple(Spent(*part) for part in said.get("start_up", ())),
         others=float(said.get("others", 0.0)),
+        repeats_itself=bool(said.get("repeats_itself", False)),
     )
 
 

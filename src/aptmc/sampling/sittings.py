@@ -26,6 +26,7 @@ def with_earlier(usage: Usage, earlier: Usage | None) -> Usage:
         present=present,
         overhead=overhead,
         others=others / elapsed if elapsed > 0.0 else 0.0,
+        repeats_itself=usage.repeats_itself or earlier.repeats_itself,
     )
 
 
