@@ -45,6 +45,7 @@ def with_prior(log_likelihood):
 
 @pytest.mark.parametrize("on", [ON, COLD], ids=["warm", "cold"])
 def test_workers_of_a_plain_problem_load_only_what_a_move_needs(on, tmp_path):
+    ANCESTORS.end_all()  # one of an earlier run may have been asked to load more
     loaded = noted(tmp_path / "notes", on, with_prior)["modules"]
     assert NEEDLESS.isdisjoint(loaded)
     assert "numpy" in loaded
@@ -53,6 +54,15 @@ def test_workers_of_a_plain_problem_load_only_what_a_move_needs(on, tmp_path):
 def test_what_is_loaded_without_need_would_be_seen(tmp_path):
     loaded = noted(tmp_path / "notes", COLD, with_prior, imports=["jinja2"])["modules"]
     assert not NEEDLESS.isdisjoint(loaded)
+
+
+def test_an_ancestor_has_ready_what_a_run_before_asked_for(tmp_path):
+    ANCESTORS.end_all()
+    wanted = {"before": [], "asks": ["scipy.stats"], "after": []}
+    found = {name: noted(tmp_path / name, imports=given) for name, given in wanted.items()}
+    assert len({notes["ancestor"] for notes in found.values()}) == 1
+    has_it = {name: "scipy.stats" in notes["modules"] for name, notes in found.items()}
+    assert has_it == {"before": False, "asks": True, "after": True}
 
 
 # --- one for several runs -------------------------------------------------------------------------
