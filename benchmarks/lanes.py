@@ -170,9 +170,9 @@ def main(*, quick: bool) -> None:
 
     print(f"## Lanes on {lanes(1).device}\n")
     if quick or not on_gpu:
-        print_growth(lanes, [256], 10.0 if quick else 60.0, 64)
+        print_growth(lanes, [256], 4.0 if quick else 60.0, 64)
         print()
-        print_known(lanes, 240, 3.0 if quick else 20.0)
+        print_known(lanes, 240, 1.0 if quick else 20.0)
         print()
         print_compilers(256, 20_000 if quick else 400_000)
         print()

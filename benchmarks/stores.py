@@ -224,7 +224,7 @@ def main(*, quick: bool) -> None:
         "| appending, s | checkpoints, s |"
     )
     print("| --- " * 6 + "|")
-    cost = writing(6.0 if quick else 60.0, HOLD_TIME)
+    cost = writing(2.0 if quick else 60.0, HOLD_TIME)
     print(
         f"| {cost.per_second:,.0f} | {cost.draws:,} | {cost.share:.2%} "
         f"| {cost.longest * MILLISECONDS:.0f} | {cost.append:.2f} | {cost.save:.2f} |"

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*ROOT.glob("README.md"), *sorted(ROOT.glob("docs/**/*.md"))]
 # What a page shows runs for longer than a test needs. A machine with much else to do may need more
 # before the first draws.
-SHORT, LONG = 3, 60  # seconds
+SHORT, LONG = 2, 60  # seconds
 # What examples need that not all environments have, by the name of the page.
 NEEDS = {"from_numpyro": "numpyro", "from_pymc": "pymc", "from_stan": "bridgestan"}
 HEAVIEST = 250_000  # bytes of a picture
