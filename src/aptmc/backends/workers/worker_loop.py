@@ -130,7 +130,7 @@ class WorkerLoop(RunningProcessors):
                 self.workforce.hire(processor)
             self.arrived[processor] = self.clock.now()
         return EarlyMoves(
-            self.workforce, self.control, self, self.session.processors, self.budget, self.until
+            self.workforce, self.control, self, self.session.processors, self.until
         )
 
     def search(self, errand: Errand) -> Usage:
