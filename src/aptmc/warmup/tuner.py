@@ -180,7 +180,9 @@ class Tuner:
         asked = descent.goal.coldest if wish is None else wish.coldest
         reached = reached_by(descent, coldest, asked=asked, effective_draws=draws)
         found = self.found
-        found.learn_from_descent(descent.stages, coldest, is_wide=reached.is_wide)
+        # Draws from the prior that count are not given up: where some never end, no rejection.
+        may_reject = reached.is_wide and reached.given_up == 0
+        found.learn_from_descent(descent.stages, coldest, is_wide=may_reject)
         self.reached = reached.at(found.levels[0])._replace(by_rejection=found.renews)
         self.remembered = [(stage.level, stage.rows) for stage in reversed(descent.stages)]
         self.seconds_per_step = descent.stages[-1].seconds_per_step
