@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from aptmc.session.descent.descent import Descent
 from aptmc.session.descent.population import Population
 from tests.test_descent import SLOW_MODE
 
+LOG = logging.getLogger(__name__)
 PROCESSORS = 16
 # A simulation takes 10.5 in the mean, and 40 chains are on 16 processors. Nearly half of the time
 # is the descent's, and a tenth that of the rest of the warm-up.
@@ -23,7 +25,7 @@ RUNS = 75  # the planted errors are three standard errors of 60
 def weights(runs, kernel="auto"):
     """Of the slow mode, in runs that end some 16 sweeps after their descent; and their sweeps.
 
-    Of those that count, in the mean. What they were is shown by `pytest -rP`.
+    Of those that count, in the mean. What they were is shown by `pytest --log-cli-level=INFO`.
     """
     found, sweeps = [], []
     for seed in range(runs):
@@ -39,7 +41,7 @@ def weights(runs, kernel="auto"):
         sweeps.append(run.sweeps * (1.0 - run.counted_from / run.elapsed))
     found, sweeps = np.array(found), np.mean(sweeps)
     error = found.std(ddof=1) / math.sqrt(runs)
-    print(f"{found.mean():.4f} ± {error:.4f} in {runs} runs of {sweeps:.1f} sweeps")
+    LOG.info("%.4f ± %.4f in %d runs of %.1f sweeps", found.mean(), error, runs, sweeps)
     return found, sweeps
 
 
