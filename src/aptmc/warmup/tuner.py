@@ -28,7 +28,7 @@ from aptmc.warmup.found import Found
 from aptmc.warmup.guess import ROUNDS, SHARE
 from aptmc.warmup.how_far_down import ROUNDS_AFTER_DESCENT, fitting_rounds, goal_of
 from aptmc.warmup.outcome import Round, WarmUp
-from aptmc.warmup.round_draws import RoundDraws, later_by, settled_or_held, some
+from aptmc.warmup.round_draws import RoundDraws, later_by, of_descent, settled_or_held, some
 from aptmc.warmup.where_chains_begin import starts_of_rungs, states_of_chains
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
@@ -86,11 +86,13 @@ class Tuner:
         engine: Engine,
         first: Session,
         after_round: Callable[[list[Draws]], bool],
+        after_descent: Callable[[list[Draws]], None] = lambda draws: None,
     ) -> WarmUp:
         """All rounds that are left; the session of the first has been built already.
 
         :param after_round: is given the draws of the coldest rung of each, and says whether that is
             enough
+        :param after_descent: is given the particles with which it ended
         """
         session: Session | None = first
         stopped = None
@@ -99,6 +101,8 @@ class Tuner:
         if self.problem.needs_search and not self.remembered:
             stopped = self.descend(engine, first)
             session = None
+            if stopped is None:
+                after_descent(self.cold_draws[-1:])
         elif self.is_to_anneal:
             stopped = self.anneal(engine, first)
             session = None
@@ -185,6 +189,7 @@ class Tuner:
         found.learn_from_descent(descent.stages, coldest, is_wide=may_reject)
         self.reached = reached.at(found.levels[0])._replace(by_rejection=found.renews)
         self.remembered = [(stage.level, stage.rows) for stage in reversed(descent.stages)]
+        self.cold_draws.append(of_descent(descent.stages[-1], self.spent))
         self.seconds_per_step = descent.stages[-1].seconds_per_step
         return None
 
