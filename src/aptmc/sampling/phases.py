@@ -98,7 +98,7 @@ class Phases:
                 self.save(usage)
             except StoreFailed as failure:
                 usage = usage._replace(stopped=StopReason.FAILED, failure=usage.failure or failure)
-            reached = self.session.progress.reached
+            reached = self.session.reached
             far = "" if reached is None else f"; {reached}"
             last_words.append(f"{usage.stopped}{far}")
         return self.conclude(usage)
@@ -275,7 +275,7 @@ class Phases:
             self.warmup,
             session.progress.first_states,
             session.kernel.statistics,
-            session.progress.reached,
+            session.reached,
             session.draws_globally,
             failed_move(usage),
         )
