@@ -11,7 +11,7 @@ not completed when the budget is spent does not count.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +23,11 @@ POPULATION = 100
 
 
 class Generation(NamedTuple):
-    """The last that was complete."""
+    """One that was complete."""
 
     tolerance: float
     means: Any  # of the quantities of interest
+    spent: float  # until then, in all
 
 
 def compiled_generations(case: Case, simulate: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,10 +69,18 @@ def last_generation(case: Case, hits: Any, budget: float, seed: int) -> Generati
 
     :param hits: of `compiled_generations`
     """
+    last = None
+    for generation in generations(case, hits, budget, seed):
+        last = generation
+    return last
+
+
+def generations(case: Case, hits: Any, budget: float, seed: int) -> Iterator[Generation]:
+    """Those of one run that are complete before its budget is spent."""
     rng, dimension = np.random.default_rng(seed), len(case.low)
     nobody, nothing, factor = np.empty((0, dimension)), np.empty(0), np.eye(dimension)
     population, weights, left = nobody, nothing, budget
-    tolerance, last = case.first_tolerance, None
+    tolerance = case.first_tolerance
     if tolerance is None:
         _, distances, cost = hits(rng, math.inf, nobody, nothing, factor, math.inf)
         tolerance, left = float(np.median(distances)), left - cost
@@ -84,10 +93,10 @@ def last_generation(case: Case, hits: Any, budget: float, seed: int) -> Generati
         found, distances, cost = hits(rng, tolerance, population, weights, factor, left)
         left -= cost
         if len(found) < POPULATION or left < 0.0:
-            return last
+            return
         weights = weights_of(found, population, weights, factor)
         population = found
-        last = Generation(tolerance, weights @ case.quantities(population))
+        yield Generation(tolerance, weights @ case.quantities(population), budget - left)
         tolerance = weighted_median(distances, weights)
 
 

@@ -1,10 +1,12 @@
 """The cases beside pyABC in virtual time, which no other program disturbs, and in many runs.
 
     python -m benchmarks.pyabc_virtual
+    python -m benchmarks.pyabc_virtual --to-tolerance
 
 Simulators that sleep say how long they would; of the others, simulations are counted. So start-up
 and messages cost nothing. Settings are the default's; effective draws are counted as in the table
 beside pyABC. pyABC itself cannot be run so: beside it is its algorithm (`population_monte_carlo`).
+The second command counts the simulations that either takes to come down to a tolerance.
 """
 
 from __future__ import annotations
@@ -23,8 +25,12 @@ from benchmarks.population_monte_carlo import compiled_generations, last_generat
 from benchmarks.pyabc_cases import CASES, Case
 from benchmarks.pyabc_ours import problem_of
 from benchmarks.pyabc_table import effective_draws, relative_errors
+from benchmarks.pyabc_to_tolerance import GOALS, Cost
+from benchmarks.pyabc_to_tolerance import by_aptmc as descent_to
+from benchmarks.pyabc_to_tolerance import by_populations as populations_to
 
 RUNS = 100
+TO_TOLERANCE = 20  # runs
 IN_SIMULATIONS = 2  # workers
 
 
@@ -133,25 +139,54 @@ def with_cost(case: Case) -> Callable[..., Any]:
 ALGORITHMS = {"aptmc": by_aptmc, "pyABC's algorithm": by_populations}
 
 
+def costs(case: Case, goal: float, runs: int) -> tuple[Cost, Cost]:
+    """To a tolerance: of the descent, and of populations as pyABC has them."""
+    problem, seeds = problem_in_virtual_time(case), range(runs)
+    return descent_to(case, problem, goal, seeds), populations_to(
+        case, with_cost(case), goal, seeds
+    )
+
+
+def table_to_tolerance(names: list[str], runs: int) -> None:
+    """How many simulations it takes to get there."""
+    print("| case | tolerance | runs | aptmc | pyABC's algorithm | ratio |")
+    print("| --- " * 6 + "|")
+    for name in names:
+        for goal in GOALS[name]:
+            ours, theirs = costs(CASES[name], goal, runs)
+            ratio = theirs.median / ours.median
+            print(f"| {name} | {goal:g} | {runs} | {ours} | {theirs} | {ratio:.2g} |", flush=True)
+
+
 def main() -> None:
     """One table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pyabc_virtual")
-    parser.add_argument("--runs", type=int, default=RUNS, help=f"of each (default: {RUNS})")
-    names = sorted({row.case.name for row in rows()})
-    parser.add_argument("--case", choices=names, action="append", help="only these")
+    parser.add_argument("--runs", type=int, help=f"of each (default: {RUNS}, or {TO_TOLERANCE})")
+    parser.add_argument("--case", choices=sorted(CASES), action="append", help="only these")
+    parser.add_argument(
+        "--to-tolerance", action="store_true", help="count the simulations down to a tolerance"
+    )
     options = parser.parse_args()
+    if options.to_tolerance:
+        table_to_tolerance(options.case or list(GOALS), options.runs or TO_TOLERANCE)
+    else:
+        table(options.case or [row.case.name for row in rows()], options.runs or RUNS)
+
+
+def table(names: list[str], runs: int) -> None:
+    """What equal budgets are worth."""
     print("| case | workers | budget | by | runs | tolerance | effective draws |")
     print("| --- " * 7 + "|")
     for row in rows():
-        if row.case.name not in (options.case or names):
+        if row.case.name not in names:
             continue
         truth = row.case.truth
         for name, algorithm in ALGORITHMS.items():
-            means, tolerances = algorithm(row, options.runs)
+            means, tolerances = algorithm(row, runs)
             each = ", ".join(f"{1.0 / error:.3g}" for error in relative_errors(means, truth))
             print(
                 f"| {row.case.name} | {row.workers} | {row.in_words} | {name} "
-                f"| {len(means)} of {options.runs} | {np.median(tolerances):.2g} "
+                f"| {len(means)} of {runs} | {np.median(tolerances):.2g} "
                 f"| {effective_draws(means, truth):.3g} ({each}) |",
                 flush=True,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from aptmc.session.descent.descent import Descent
 from aptmc.session.descent.population import Population
 from tests.test_descent import SLOW_MODE
 
+LOG = logging.getLogger(__name__)
 PROCESSORS = 16
 # A simulation takes 10.5 in the mean, and 40 chains are on 16 processors. Nearly half of the time
 # is the descent's, and a tenth that of the rest of the warm-up.
@@ -21,8 +23,11 @@ RUNS = 75  # the planted errors are three standard errors of 60
 
 
 def weights(runs, kernel="auto"):
-    """Of the slow mode, in runs that end some 16 sweeps after their descent."""
-    found = []
+    """Of the slow mode, in runs that end some 16 sweeps after their descent; and their sweeps.
+
+    Of those that count, in the mean. What they were is shown by `pytest --log-cli-level=INFO`.
+    """
+    found, sweeps = [], []
     for seed in range(runs):
         run = aptmc.sample(
             SLOW_MODE,
@@ -33,7 +38,11 @@ def weights(runs, kernel="auto"):
             progress=False,
         )
         found.append((np.concatenate(run.series("x")) > 0.0).mean())
-    return np.array(found)
+        sweeps.append(run.sweeps * (1.0 - run.counted_from / run.elapsed))
+    found, sweeps = np.array(found), np.mean(sweeps)
+    error = found.std(ddof=1) / math.sqrt(runs)
+    LOG.info("%.4f ± %.4f in %d runs of %.1f sweeps", found.mean(), error, runs, sweeps)
+    return found, sweeps
 
 
 def away(weights):
@@ -42,14 +51,16 @@ def away(weights):
 
 
 def test_the_slow_mode_keeps_its_weight():
-    found = weights(RUNS)
+    found, sweeps = weights(RUNS)
+    assert 14.0 < sweeps < 18.0
     assert abs(away(found)) < 4.0
 
 
 @pytest.mark.validation(shortest=0.1)
 def test_within_a_hundredth(validation_scale):
     """With 1,000 runs the standard error is 0.0017."""
-    found = weights(max(int(1000 * validation_scale), 2 * RUNS))
+    found, sweeps = weights(max(int(1000 * validation_scale), 2 * RUNS))
+    assert 14.0 < sweeps < 18.0
     assert abs(away(found)) < 4.0
     if validation_scale >= 1.0:
         assert abs(found.mean() - 0.5) < 0.01
@@ -59,7 +70,7 @@ def test_within_a_hundredth(validation_scale):
 def test_not_if_the_run_began_anew_with_everybody_at_rest(monkeypatch, validation_scale):
     """The planted error: draws count from the first, and nobody is in flight then."""
     monkeypatch.setattr(Schedule, "settles", property(lambda _: False))
-    found = weights(max(int(1000 * validation_scale), 4 * RUNS))
+    found, _ = weights(max(int(1000 * validation_scale), 4 * RUNS))
     assert away(found) < -4.0
     if validation_scale >= 1.0:
         assert found.mean() < 0.49
@@ -76,4 +87,5 @@ def test_a_descent_of_those_who_come_home_first_would_lose_it(monkeypatch):
         "_settle",
         lambda self, place, row, grown, before: settle(self, place, row, 1.0, before),
     )
-    assert away(weights(240, aptmc.OneHit("auto", jumps=0.3))) < -4.0
+    found, _ = weights(240, aptmc.OneHit("auto", jumps=0.3))
+    assert away(found) < -4.0

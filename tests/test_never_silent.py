@@ -164,7 +164,10 @@ def test_a_tolerance_that_is_out_of_reach_is_named() -> None:
     run = sample(ladder=aptmc.Ladder.auto(coldest=1e-5), budget=1000)
     assert run.reached.asked == 1e-5
     assert run.settings.ladder.levels[0] == run.reached.level > 1e-5
-    assert "not the 1e-05 that was asked for" in lines(run)[0]
+    there, whole = run.settings.ladder.rungs, run.reached.rungs
+    assert whole > there == run.reached.rungs_reached
+    assert f"asked for 1e-05, reached by {there} of about {whole} rungs" in lines(run)[0]
+    assert str(run.reached).replace("'", "&#39;") in report(run)
     assert lines(run)[1].startswith(
         "warning: the tolerance that was asked for, 1e-05, was not reached: it is "
     )

@@ -18,6 +18,7 @@ from aptmc.session.descent import (
     Reached,
     carry_out,
     reached_by,
+    reached_so_far,
     share_text,
     share_within,
 )
@@ -49,8 +50,33 @@ CHOSEN = Reached(None, 0.25, 0.0625, 1000.0, 0, 9.0, 400.0, False, CURVE)
         ),
         (
             {"asked": 0.1, "given_up": 3},
-            "tolerance 0.25, not the 0.1 that was asked for: the nearest 6.2 % of the prior's "
-            "simulations; 3 simulations on the way took far too long and were given up",
+            "tolerance 0.25, asked for 0.1: the nearest 6.2 % of the prior's simulations; 3 "
+            "simulations on the way took far too long and were given up",
+        ),
+        (
+            {"asked": 0.1, "rungs": 6, "rungs_reached": 4},
+            "tolerance 0.25, asked for 0.1, reached by 4 of about 6 rungs: the nearest 6.2 % of "
+            "the prior's simulations",
+        ),
+        (
+            {
+                "asked": 0.1,
+                "rungs": 6,
+                "rungs_reached": 2,
+                "is_ladder_given": True,
+                "is_over": False,
+            },
+            "tolerance 0.25, on the way down, asked for 0.1, reached by 2 of 6 rungs: the nearest "
+            "6.2 % of the prior's simulations",
+        ),
+        (
+            {"effective_draws": None, "is_over": False},
+            "tolerance 0.25, on the way down: the nearest 6.2 % of the prior's simulations",
+        ),
+        (
+            {"asked": 0.1, "level": math.inf, "is_over": False, "rungs": 3},
+            "tolerance ∞, the prior itself, on the way down, asked for 0.1, reached by 0 of about "
+            "3 rungs",
         ),
         (
             {"asked": 0.25, "by_rejection": True, "prior_share": 0.3},
@@ -117,6 +143,21 @@ def test_little_is_promised_where_a_share_hardly_falls() -> None:
     assert alone.times_to(0.025) == math.inf
 
 
+def test_of_a_ladder_that_is_not_there_the_missing_rungs_are_told_by_the_trend() -> None:
+    """Each rung keeps 40 % of the mass; within a tenth of the tolerance lies a hundredth of it."""
+    missed = CHOSEN._replace(asked=0.025).on((0.25, 0.4, 0.6), 0.4)
+    assert (missed.rungs, missed.rungs_reached) == (3 + 6, 3)  # 0.4**6 < 1 / 100 < 0.4**5
+    later = missed.on((0.05, 0.1, 0.2, 0.4, 0.6), 0.4)
+    assert (later.level, later.rungs, later.rungs_reached) == (0.05, 5 + 2, 5)
+    assert missed.on((0.025, 0.25), 0.4).is_as_asked
+    # What nobody would wait for, or can tell, has no number.
+    for far in (missed._replace(asked=1e-30), missed._replace(asked=0.1, curve=CURVE[:1])):
+        assert far.on((0.25, 0.4), 0.4).rungs == 0
+        assert "rungs" not in str(far.on((0.25, 0.4), 0.4))
+    given = CHOSEN._replace(is_ladder_given=True, rungs=2, rungs_reached=2)
+    assert given.on((0.25, 0.4), 0.4) == given
+
+
 @pytest.mark.parametrize("asked", [None, 0.25, math.inf])
 def test_a_store_holds_all_of_it_and_what_it_does_not_say_is_not_known(asked) -> None:
     whole = CHOSEN._replace(asked=asked, level=math.inf, by_rejection=True)
@@ -138,6 +179,26 @@ def test_a_descent_says_it() -> None:
     assert not made.is_as_asked
     assert made.is_chosen
     assert reached_by(descent, 1.5, asked=1.5).is_wide
+    assert (made.rungs, made.rungs_reached) == (3, 3)
+    assert reached_by(descent, 1.0, asked=0.5).rungs_reached == 2
+
+
+@pytest.mark.parametrize("most", [5, 120, 500])
+def test_a_descent_under_way_says_how_far_it_is(most) -> None:
+    ladder, kernel = aptmc.Ladder.tolerances([1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0]), BY_HAND["kernel"]
+    descent = descent_for(PROBLEM, ladder, kernel, 1, DownTo(ladder.levels, most))
+    carry_out(descent, Mover(PROBLEM, kernel, 1).compute)
+    made = reached_so_far(descent, asked=1e-4)
+    assert not made.is_over
+    assert made.level == descent.has_reached > 1e-4
+    assert made.rungs == 6
+    assert made.rungs_reached == sum(level >= made.level for level in ladder.levels)
+    assert (made.rungs_reached == 0) is (most == 5)
+    words = f"asked for 0.0001, reached by {made.rungs_reached} of 6 rungs"
+    assert words in str(made)
+    if most > 5:
+        error = descent.out_of_reach(ladder.levels)
+        assert f"came down to {made.level:.4g}, {made.rungs_reached} of 6 rungs" in error
 
 
 # --- of runs --------------------------------------------------------------------------------------
@@ -157,6 +218,8 @@ def test_every_likelihood_free_run_knows_how_much_of_the_prior_is_within(way) ->
     assert reached.level == run.settings.ladder.levels[0]
     assert reached.asked == {"chosen": None, "asked for": 0.2}.get(way, 0.5)
     assert reached.is_as_asked
+    assert reached.is_over
+    assert reached.rungs == reached.rungs_reached == run.settings.ladder.rungs
     # Known to a factor: a population of some dozens, halved a few times.
     assert share(reached.level) / 2 < reached.prior_share < 2 * share(reached.level)
     assert reached.simulations > 0
@@ -199,7 +262,9 @@ def test_a_run_that_was_stopped_in_its_warm_up_says_how_far_it_was(tmp_path) -> 
     assert run.reached.level == 0.2
     assert aptmc.open(path).reached == run.reached
     again = aptmc.resume(path, problem, budget=8_000, on=ON, progress=False, force=True)
-    assert again.reached == run.reached
+    # Later rounds have spaced the ladder anew.
+    rungs = again.settings.ladder.rungs
+    assert again.reached == run.reached._replace(rungs=rungs, rungs_reached=rungs)
     assert again.stopped is StopReason.BUDGET_SPENT
 
 
@@ -232,5 +297,6 @@ def test_reports_and_commands_say_it_first() -> None:
     assert said["tolerance"] == "0.5"
     assert said["asked"] == 0.5
     assert said["prior_share"] == run.reached.prior_share
+    assert (said["rungs"], said["rungs_reached"]) == (3, 3)
     assert said["words"] == str(run.reached)
     assert json.dumps(said, allow_nan=False)

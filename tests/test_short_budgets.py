@@ -485,6 +485,51 @@ def test_a_starved_start_is_a_result_and_says_what_took_the_time(
     assert "finding first states" in advice.problem
     assert f"{1 if takes > 10 else 2} of " in advice.problem or "0 of 64" in advice.problem
     assert "A budget of about" in advice.remedy
+    # How far it got is said first, though that is nowhere yet.
+    assert not run.reached.is_over
+    first, second, *_ = str(run.summary()).splitlines()
+    assert first == str(run.reached)
+    assert first.startswith("tolerance ∞, the prior itself, on the way down")
+    assert ("asked for 0.5, reached by 0 of 3 rungs" in first) is ("ladder" in settings)
+    assert second == str(advice)
+
+
+@pytest.mark.parametrize("settings", [{}, GIVEN, {"ladder": TOLERANCES}], ids=["auto", "all", "1"])
+def test_a_budget_that_ends_on_the_way_down_says_how_far_it_came(
+    settings, monkeypatch, tmp_path
+) -> None:
+    """A simulation takes a twentieth of a second: 200 of them are a population, and some stages."""
+    path = tmp_path / "run.zarr"
+
+    def far_away(theta, rng, tolerance):
+        return abs(theta[0] - 9.9) + 0.45 * rng.random()
+
+    if not settings:  # where only the budget ends it: somebody stops the run
+        settings = {"ladder": aptmc.Ladder.auto(coldest=1e-9)}
+        calls = iter(range(10**6))
+
+        def until_stopped(theta, rng, tolerance):
+            if next(calls) == 70:
+                raise KeyboardInterrupt
+            return far_away(theta, rng, tolerance)
+
+        run = starved(monkeypatch, 0.05, until_stopped, store=path, **settings)
+        assert run.stopped is StopReason.INTERRUPTED
+    else:
+        run = starved(monkeypatch, 0.05, far_away, store=path, **settings)
+        assert run.stopped is StopReason.TOO_SHORT
+        reached = run.reached
+        assert (reached.rungs, reached.is_ladder_given) == (3, True)
+        assert (
+            0 < reached.rungs_reached == sum(level >= reached.level for level in TOLERANCES.levels)
+        )
+        assert f"asked for 0.5, reached by {reached.rungs_reached} of 3 rungs" in str(reached)
+    reached = run.reached
+    assert not reached.is_over
+    assert reached.simulations > 0
+    assert str(run.summary()).startswith(f"{reached}\n")
+    assert aptmc.open(path).reached == reached
+    assert str(aptmc.open(path).summary()).startswith(f"{reached}\n")
 
 
 def test_simulations_that_all_fail_are_named_where_time_is_short(monkeypatch) -> None:

@@ -14,6 +14,8 @@ from aptmc.backends import VirtualTime
 from aptmc.clock import ManualClock
 from aptmc.errors import InputError
 from aptmc.kernels.learned import best_acceptance
+from aptmc.record.record import NOBODY
+from aptmc.sampling.enough import Until
 from aptmc.store import Draws
 from aptmc.targets import INTERPRETED
 from aptmc.warmup import Round
@@ -126,6 +128,77 @@ def test_draws_of_the_warmup_are_kept_apart(found):
     everything = aptmc.sample(MODES, budget=2_000, on=ON, keep="all", seed=1)
     with pytest.raises(InputError, match="rung 0"):
         everything.chains(1, warmup=True)
+
+
+# --- the particles with which a descent ended -----------------------------------------------------
+
+GIVEN = {"ladder": aptmc.Ladder.tolerances([0.1, 0.4, 2.0])}  # and a kernel to be found
+
+
+def particles(run) -> Draws:
+    """Of the warm-up: they come before all draws of its rounds, and nobody moved to them."""
+    (warm,) = run.chains(warmup=True)
+    return warm.rows(np.flatnonzero(warm.time == 0.0))
+
+
+@pytest.mark.parametrize("settings", [{"ladder": aptmc.Ladder.auto(coldest=0.1)}, GIVEN], ids=str)
+def test_particles_of_a_descent_are_draws_of_the_warmup(settings, monkeypatch):
+    told, is_warm = [], Until.is_warm
+
+    def noted(self, draws, dimension):
+        told.extend(draws)
+        return is_warm(self, draws, dimension)
+
+    monkeypatch.setattr(Until, "is_warm", noted)
+    run = aptmc.sample(NORMAL, budget=4_000, on=ON, seed=1, **settings)
+    mine = particles(run)
+    assert mine.time.size >= 32
+    assert mine.state[:, 1].max() <= 0.1
+    assert np.unique(mine.state[:, 0]).size > mine.time.size / 2
+    assert (mine.processor == NOBODY).all()
+    (warm,) = run.chains(warmup=True)
+    assert run.draws["warmup_posterior"].sizes["draw"] == warm.time.size
+    # They are none of the posterior, and nothing that says whether there is enough.
+    drawn = np.concatenate([draws.state[:, 0] for draws in run.chains()])
+    assert np.isin(mine.state[:, 0], drawn).mean() < 0.5
+    assert sum(draws.time.size for draws in told) == warm.time.size - mine.time.size > 0
+
+
+@pytest.mark.parametrize("calls", [None, 150, 1_500], ids=["whole", "in the descent", "in a round"])
+def test_a_store_keeps_them_once_however_many_sittings_there_were(calls, tmp_path):
+    counter, path = iter(range(10**9)), tmp_path / "run.zarr"
+
+    def interrupted(theta, rng, tolerance):
+        if next(counter) == calls:
+            raise KeyboardInterrupt
+        return abs(theta[0] + rng.standard_normal() - 3.0)
+
+    problem = aptmc.Abc.early(interrupted, NORMAL.prior)
+    ladder = aptmc.Ladder.auto(coldest=0.3)
+    run = aptmc.sample(
+        problem, budget=3_000, ladder=ladder, on=ON, seed=1, store=path, progress=False
+    )
+    if calls is not None:
+        assert run.stopped is aptmc.StopReason.INTERRUPTED
+        assert (run.reached is None) is (calls == 150)
+        run = aptmc.resume(path, problem, budget=3_000, on=ON, progress=False, force=True)
+    mine = particles(run)
+    assert 32 <= mine.time.size == len(np.unique(mine.replica))
+    assert mine.state[:, 1].max() <= run.reached.level
+    kept = aptmc.open(path)
+    for column, other in zip(mine, particles(kept), strict=True):
+        np.testing.assert_array_equal(column, other)
+    sizes = [one.draws["warmup_posterior"].sizes["draw"] for one in (run, kept)]
+    assert sizes[0] == sizes[1] > mine.time.size
+
+
+def test_a_run_by_rejection_keeps_them_too(tmp_path):
+    run = aptmc.sample(
+        NORMAL, budget=1_000, on=ON, seed=1, ladder=aptmc.Ladder.auto(coldest=2.0),
+        store=tmp_path / "run.zarr",
+    )  # fmt: skip
+    assert run.reached.by_rejection
+    assert particles(run).time.size >= 32
 
 
 def test_the_same_seed_finds_the_same(found):

@@ -11,6 +11,7 @@ import aptmc
 from aptmc.errors import StopReason
 from aptmc.kernels.one_hit import FRESH_CAP
 from aptmc.kernels.parts import Parts
+from aptmc.session.descent import Descent
 from tests.support.wide_prior import BY_HAND, ON, PROBLEM, posterior_mean, sample, share
 
 WIDE = aptmc.Ladder.auto(coldest=2.0)
@@ -49,6 +50,23 @@ def test_its_draws_are_right(run) -> None:
     assert standard_errors_off(run) < 4.0
     states = np.concatenate([draws.state for draws in run.chains()])
     assert states[:, 1].max() <= 2.0
+
+
+def test_where_some_simulations_never_end_draws_of_the_prior_do_not_count(monkeypatch) -> None:
+    """A descent gives up what is stuck. A move that counts is not given up, and sooner or later
+    every processor would be stuck in one."""
+    report = Descent.report
+
+    def some_never_end(self, order, outcome, seconds, elapsed):
+        stuck = order.key.number % 20 == 7
+        report(self, order, None if stuck else outcome, seconds, elapsed)
+
+    monkeypatch.setattr(Descent, "report", some_never_end)
+    run = sample(ladder=WIDE, budget=1_000)
+    assert run.reached.given_up > 0
+    assert run.reached.is_wide
+    assert not run.reached.by_rejection
+    assert run.settings.kernel != aptmc.OneHit(math.inf, cap=FRESH_CAP)
 
 
 def test_a_planted_error_is_caught(monkeypatch) -> None:

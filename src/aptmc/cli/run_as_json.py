@@ -41,6 +41,8 @@ def reached_as_json(reached: Reached) -> dict[str, object]:
         "prior_share": reached.prior_share,
         "simulations": reached.simulations,
         "given_up": reached.given_up,
+        "rungs": reached.rungs,
+        "rungs_reached": reached.rungs_reached,
         "by_rejection": reached.by_rejection,
     }
 

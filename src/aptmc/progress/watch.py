@@ -149,9 +149,9 @@ class Watch:
 
     def _reached(self) -> str:
         if self._tuner is not None:
-            reached = self._tuner.reached
+            reached = self._tuner.how_far
         else:
-            reached = None if self._session is None else self._session.progress.reached
+            reached = None if self._session is None else self._session.reached
         return "" if reached is None else str(reached)
 
     def _elapsed(self, usage: Usage) -> float:

@@ -98,7 +98,7 @@ class Phases:
                 self.save(usage)
             except StoreFailed as failure:
                 usage = usage._replace(stopped=StopReason.FAILED, failure=usage.failure or failure)
-            reached = self.session.progress.reached
+            reached = self.session.reached
             far = "" if reached is None else f"; {reached}"
             last_words.append(f"{usage.stopped}{far}")
         return self.conclude(usage)
@@ -111,7 +111,7 @@ class Phases:
             return None
         control.start_up.moves_are = Part.WARMUP
         try:
-            warmup = self.tuner.run(engine, self.session, self._after_round)
+            warmup = self.tuner.run(engine, self.session, self._after_round, self._keep)
         except RunFailed as failure:
             self._adopt(self.tuner.so_far())
             return self.nothing_yet()._replace(stopped=StopReason.FAILED, failure=failure)
@@ -235,10 +235,13 @@ class Phases:
         """What a phase has used that has not begun."""
         return Usage(StopReason.STILL_RUNNING, 0.0, np.zeros(self.session.processors))
 
-    def _after_round(self, draws: list[Draws]) -> bool:
+    def _keep(self, draws: list[Draws]) -> None:
         for mine in draws:
             self.store.append_warmup(mine, chain=0)
         self.save(self.nothing_yet())
+
+    def _after_round(self, draws: list[Draws]) -> bool:
+        self._keep(draws)
         return self.until.is_warm(draws, self.settings.problem.dimension)
 
     def _adopt(self, warmup: WarmUp) -> None:
@@ -272,7 +275,7 @@ class Phases:
             self.warmup,
             session.progress.first_states,
             session.kernel.statistics,
-            session.progress.reached,
+            session.reached,
             session.draws_globally,
             failed_move(usage),
         )

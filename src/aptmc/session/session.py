@@ -33,6 +33,7 @@ from aptmc.session.descent import (
     Tell,
     carry_out,
     reached_by,
+    reached_so_far,
     say_nothing,
 )
 from aptmc.session.early_outcomes import EarlyOutcomes
@@ -133,6 +134,14 @@ class Session:
         """Whether a phase has counted as much as it may."""
         meter = self.progress.meter
         return meter is not None and meter.left_in_phase <= 0.0
+
+    @property
+    def reached(self) -> Reached | None:
+        """How far down a likelihood-free run came; of a descent under way, so far."""
+        descent = self.progress.descent
+        if descent is None:
+            return self.progress.reached
+        return reached_so_far(descent, asked=descent.goal.coldest)
 
     @cached_property
     def streams(self) -> Streams:

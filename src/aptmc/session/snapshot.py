@@ -65,7 +65,7 @@ def snapshot(session: Session) -> Snapshot:
         "has_states": progress.has_states,
         "ahead": None if progress.units is None else progress.units.ahead,
         "statistics": list(session.kernel.statistics),
-        "reached": None if progress.reached is None else progress.reached.notes(),
+        "reached": None if session.reached is None else session.reached.notes(),
     }
     arrays: Arrays = {f"machine/{name}": getattr(session.machine, name) for name in MACHINE}
     arrays |= {f"record/{name}": getattr(session.record, name) for name in RECORD}

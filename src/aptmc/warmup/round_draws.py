@@ -1,4 +1,4 @@
-"""The draws of a round, and what is looked at of them."""
+"""The draws of a round, or of a descent, and what is looked at of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from aptmc.compiled import FloatTable
 from aptmc.coordinator.state import Coordinator
+from aptmc.record.record import NOBODY
+from aptmc.session.descent import Stage
 from aptmc.store import Draws
 
 MOST_REMEMBERED = 500  # rows of a rung, about
@@ -50,3 +52,18 @@ def some(rows: FloatTable) -> FloatTable:
 def later_by(draws: Draws, time: float) -> Draws:
     """The same draws on another clock."""
     return draws._replace(time=draws.time + time)
+
+
+def of_descent(last: Stage, time: float) -> Draws:
+    """The particles with which a descent ended, as draws of one moment that nobody moved to."""
+    count = len(last.rows)
+    return Draws(
+        state=last.rows.copy(),
+        time=np.full(count, time),
+        exchanged=np.ones(count, np.bool_),
+        accepted=np.ones(count, np.int32),
+        replica=np.arange(count, dtype=np.int32),
+        processor=np.full(count, NOBODY, np.int32),
+        hold_time=np.zeros(count),
+        work=np.zeros(count),
+    )

@@ -18,7 +18,7 @@ from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
 from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.build import build_session
-from aptmc.session.descent import Affordable, Descent, Reached, reached_by
+from aptmc.session.descent import Affordable, Descent, Reached, reached_by, reached_so_far
 from aptmc.session.first_states import descent_for
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.settings import Settings
@@ -28,7 +28,7 @@ from aptmc.warmup.found import Found
 from aptmc.warmup.guess import ROUNDS, SHARE
 from aptmc.warmup.how_far_down import ROUNDS_AFTER_DESCENT, fitting_rounds, goal_of
 from aptmc.warmup.outcome import Round, WarmUp
-from aptmc.warmup.round_draws import RoundDraws, later_by, settled_or_held, some
+from aptmc.warmup.round_draws import RoundDraws, later_by, of_descent, settled_or_held, some
 from aptmc.warmup.where_chains_begin import starts_of_rungs, states_of_chains
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
@@ -86,11 +86,13 @@ class Tuner:
         engine: Engine,
         first: Session,
         after_round: Callable[[list[Draws]], bool],
+        after_descent: Callable[[list[Draws]], None] = lambda draws: None,
     ) -> WarmUp:
         """All rounds that are left; the session of the first has been built already.
 
         :param after_round: is given the draws of the coldest rung of each, and says whether that is
             enough
+        :param after_descent: is given the particles with which it ended
         """
         session: Session | None = first
         stopped = None
@@ -99,6 +101,8 @@ class Tuner:
         if self.problem.needs_search and not self.remembered:
             stopped = self.descend(engine, first)
             session = None
+            if stopped is None:
+                after_descent(self.cold_draws[-1:])
         elif self.is_to_anneal:
             stopped = self.anneal(engine, first)
             session = None
@@ -140,7 +144,7 @@ class Tuner:
         settings = self.settings
         states, starts = self.states(settings), self.starts(settings)
         rounds, draws, epoch = self.rounds, self.cold_draws, self.epoch + 1
-        return WarmUp(settings, states, rounds, draws, stopped, epoch, starts, self.reached)
+        return WarmUp(settings, states, rounds, draws, stopped, epoch, starts, self.how_far)
 
     def descend(self, engine: Engine, first: Session) -> StopReason | None:
         """Go down from the prior to the tolerances of the run; a reason if one was stopped there.
@@ -176,15 +180,34 @@ class Tuner:
         self.descent, self.descended = None, {}
         self.searched = usage.of_budget
         self.pace = usage.elapsed / max(usage.of_budget, LEAST_LEFT)
-        wish = self.to_find.ladder
-        asked = descent.goal.coldest if wish is None else wish.coldest
-        reached = reached_by(descent, coldest, asked=asked, effective_draws=draws)
+        reached = reached_by(descent, coldest, asked=self.asked_for, effective_draws=draws)
         found = self.found
-        found.learn_from_descent(descent.stages, coldest, is_wide=reached.is_wide)
-        self.reached = reached.at(found.levels[0])._replace(by_rejection=found.renews)
+        # Draws from the prior that count are not given up: where some never end, no rejection.
+        may_reject = reached.is_wide and reached.given_up == 0
+        found.learn_from_descent(descent.stages, coldest, is_wide=may_reject)
+        self.reached = self.on_ladder(reached)._replace(by_rejection=found.renews)
         self.remembered = [(stage.level, stage.rows) for stage in reversed(descent.stages)]
+        self.cold_draws.append(of_descent(descent.stages[-1], self.spent))
         self.seconds_per_step = descent.stages[-1].seconds_per_step
         return None
+
+    @property
+    def asked_for(self) -> float | None:
+        """The tolerance that was asked for; None, if the run is to choose."""
+        wish, ladder = self.to_find.ladder, self.settings.ladder
+        return ladder.levels[0] if wish is None else wish.coldest
+
+    @property
+    def how_far(self) -> Reached | None:
+        """How far down it came; of a descent under way, or cut off, so far."""
+        if self.descent is None:
+            return self.reached
+        return reached_so_far(self.descent, asked=self.asked_for)
+
+    def on_ladder(self, reached: Reached) -> Reached:
+        """What was reached, of the ladder as it stands."""
+        wish = self.to_find.ladder
+        return reached.on(self.found.levels, 1.0 if wish is None else wish.swap_rate)
 
     @property
     def is_to_anneal(self) -> bool:
@@ -256,7 +279,7 @@ class Tuner:
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""
         own = {name: getattr(self, name) for name in REMEMBERED}
-        own["reached"] = None if self.reached is None else self.reached.notes()
+        own["reached"] = None if self.how_far is None else self.how_far.notes()
         own["descended"] = self.descended if self.descent is None else self.descent.memory()
         return own | self.found.memory()
 
@@ -291,7 +314,7 @@ class Tuner:
         settings = self.settings
         nothing = empty_states(settings.layout().rung.size, self.problem.width)
         rounds, draws = list(self.rounds), list(self.cold_draws)
-        return WarmUp(settings, nothing, rounds, draws, None, 0, None, self.reached)
+        return WarmUp(settings, nothing, rounds, draws, None, 0, None, self.how_far)
 
     @property
     def settings(self) -> Settings:
@@ -380,7 +403,7 @@ class Tuner:
             drawn = RoundDraws(found.levels, rows, by_rung[0], usage.of_budget, sampling)
             found.move_to(found.approach.respaced(wanted, drawn, rates))
             if self.reached is not None:
-                self.reached = self.reached.at(found.levels[0])
+                self.reached = self.on_ladder(self.reached)
         return [later_by(draws, spent) for draws in by_rung[0]]
 
     def may_fit(self) -> bool:

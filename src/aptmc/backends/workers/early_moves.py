@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, final
 
+from aptmc.backends.workers.patience import Patience
 from aptmc.backends.workers.wire import Reply
-from aptmc.backends.workers.workforce import Workforce
+from aptmc.backends.workers.workforce import Worker, Workforce
 from aptmc.kernels.base import STEPS
 from aptmc.keys import Key
 from aptmc.session.control import Control, RunningProcessors
@@ -18,11 +19,6 @@ from aptmc.session.orders import Order, Outcome
 from aptmc.session.session import Session
 from aptmc.session.start_up import Part, StoppedEarly
 
-# A move that takes this many times longer than others did is given up. It does not count, so that
-# this is no bias; but a simulation that hangs must not spend the budget.
-PATIENCE = 20.0
-LEAST_PATIENCE = 0.01  # of the budget
-A_DAY = 86_400.0  # seconds
 # The last orders of a search tell how long a step takes. What a worker computes first does not: a
 # function may compile when it is called.
 TELLING = 64
@@ -40,17 +36,17 @@ class EarlyMoves:
         control: Control,
         processors: RunningProcessors,
         count: int,
-        budget: float,
         until: float,
     ) -> None:
         """Prepare to compute.
 
         :param processors: what the world outside sees meanwhile
         :param count: how many moves must be done before one can tell what takes too long
+        :param until: the end of the whole run, by the clock
         """
         self._workforce, self._control, self._processors = workforce, control, processors
-        self._count, self._budget, self._until = count, budget, until
-        self._finished, self._seconds = 0, 0.0
+        self._until = until
+        self._patience = Patience(count, until - control.clock.now())
         self._count_up: Callable[[int, int], None] | None = None  # is told how many are done
         self._starts = 0
         self._quickest = math.inf
@@ -118,16 +114,13 @@ class EarlyMoves:
                     order = errand.next_order()
                     orders[order.key] = order
                     workforce.order(worker, order)
-            patience = self._patience()
-            look_up = min(self._until, self._next_look(patience), control.due)
-            for _, reply in workforce.listen(look_up):
+            for worker, reply in workforce.listen(self._next_look()):
                 if reply.key not in orders:  # of something else, before
                     continue
                 if reply.failure is not None:
                     raise reply.failure
                 seconds = reply.ended - reply.began
-                self._finished += 1
-                self._seconds += seconds
+                self._patience.heard(worker, seconds)
                 elapsed = control.clock.now() - began
                 order = orders.pop(reply.key)
                 self._searched += 1
@@ -138,12 +131,11 @@ class EarlyMoves:
             now = control.clock.now()
             if control.stopped is not None or now >= self._until:
                 raise StoppedEarly
-            for worker in list(workforce.workers.values()):
-                if worker.orders and now >= worker.since + patience:
-                    order = worker.orders[0]
-                    workforce.interrupt(worker)
-                    if order.key in orders:
-                        errand.report(orders.pop(order.key), None, now - worker.since, now - began)
+            for worker in self._too_late(now):
+                order = worker.orders[0]
+                self._give_up(worker)
+                if order.key in orders:
+                    errand.report(orders.pop(order.key), None, now - worker.since, now - began)
 
     def compute_timed(self, orders: list[Order]) -> list[Reply | None]:
         """The same, with the times that they took."""
@@ -155,13 +147,10 @@ class EarlyMoves:
             for worker in list(workforce.workers.values()):
                 if worker.is_idle and waiting:
                     workforce.order(worker, waiting.pop())
-            patience = self._patience()
-            look_up = min(self._until, self._next_look(patience), control.due)
-            for _, reply in workforce.listen(look_up):
+            for worker, reply in workforce.listen(self._next_look()):
                 replies[places[reply.key]] = reply
                 if reply.failure is None:
-                    self._finished += 1
-                    self._seconds += reply.ended - reply.began
+                    self._patience.heard(worker, reply.ended - reply.began)
             if self._count_up is not None:
                 self._count_up(len(replies), len(orders))
             control.serve(self._processors)
@@ -169,20 +158,21 @@ class EarlyMoves:
             if control.stopped is not None or now >= self._until:
                 done = [(orders[place], reply.outcome) for place, reply in replies.items() if reply]
                 raise StoppedEarly([one for one in done if one[1] is not None])
-            for worker in list(workforce.workers.values()):
-                if worker.orders and now >= worker.since + patience:
-                    replies[places[worker.orders[0].key]] = None
-                    workforce.interrupt(worker)
+            for worker in self._too_late(now):
+                replies[places[worker.orders[0].key]] = None
+                self._give_up(worker)
         return [replies[place] for place in range(len(orders))]
 
-    def _patience(self) -> float:
-        """How long a move may take."""
-        if self._finished < self._count:
-            return math.inf
-        least = LEAST_PATIENCE * min(self._budget, A_DAY)  # a count knows no time
-        return max(PATIENCE * self._seconds / self._finished, least)
+    def _next_look(self) -> float:
+        """When one looks up, whatever happens."""
+        workers = self._workforce.workers.values()
+        ends = (self._patience.ends(worker) for worker in workers if worker.orders)
+        return min(self._until, self._control.due, *ends)
 
-    def _next_look(self, patience: float) -> float:
-        """When someone's patience ends."""
-        busy = [worker.since for worker in self._workforce.workers.values() if worker.orders]
-        return min(busy, default=math.inf) + patience
+    def _too_late(self, now: float) -> list[Worker]:
+        workers = self._workforce.workers.values()
+        return [one for one in workers if one.orders and now >= self._patience.ends(one)]
+
+    def _give_up(self, worker: Worker) -> None:
+        self._patience.gave_up(worker)
+        self._workforce.interrupt(worker)

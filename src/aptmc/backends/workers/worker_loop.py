@@ -129,9 +129,7 @@ class WorkerLoop(RunningProcessors):
             if processor not in self.workforce.workers:
                 self.workforce.hire(processor)
             self.arrived[processor] = self.clock.now()
-        return EarlyMoves(
-            self.workforce, self.control, self, self.session.processors, self.budget, self.until
-        )
+        return EarlyMoves(self.workforce, self.control, self, self.session.processors, self.until)
 
     def search(self, errand: Errand) -> Usage:
         """Carry out an errand, of which nothing counts."""

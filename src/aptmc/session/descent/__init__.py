@@ -8,7 +8,7 @@ within a tolerance, what a hit costs there, and how far parameters spread.
 from aptmc.session.descent.descent import Descent
 from aptmc.session.descent.errand import Errand, RunErrand, Tell, carry_out, say_nothing
 from aptmc.session.descent.goal import Affordable, DownTo, Goal
-from aptmc.session.descent.reached import Reached, reached_by, share_text
+from aptmc.session.descent.reached import Reached, reached_by, reached_so_far, share_text
 from aptmc.session.descent.stages import Stage, mass_curve, rows_within, share_within, step_size_at
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "carry_out",
     "mass_curve",
     "reached_by",
+    "reached_so_far",
     "rows_within",
     "say_nothing",
     "share_text",

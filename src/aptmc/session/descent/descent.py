@@ -407,8 +407,12 @@ class Descent(Errand):
                 f"start_simulations={self.goal.most_simulations:.0f} are too few to begin with; "
                 f"the smallest distances seen were {seen}: use more"
             )
+        far = ""
+        if self.stages:  # where it would go on
+            within = sum(one >= self.has_reached for one in levels)
+            far = f", which came down to {self.has_reached:.4g}, {within} of {len(levels)} rungs"
         return (
             f"no state within tolerance {level:g} was found in {self.simulations:.0f} "
-            f"simulations; the smallest distances seen were {seen}: use larger tolerances, or a "
-            "larger start_simulations"
+            f"simulations{far}; the smallest distances seen were {seen}: use larger tolerances, or "
+            "a larger start_simulations"
         )

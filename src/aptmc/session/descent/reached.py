@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from aptmc.session.descent.goal import DownTo
 from aptmc.session.descent.stages import WIDE, mass_curve, share_within
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ LAST_HALVINGS = 4.0
 # `python -m benchmarks.longer_budgets`.
 LEAST_STEEP = 2.0
 RARE = 1e-3  # a share that is better said as one in so many
+MOST_RUNGS = 99  # of which anybody wants to hear
 
 
 class Reached(NamedTuple):
@@ -35,6 +37,12 @@ class Reached(NamedTuple):
     effective_draws: float | None = None  # for which the run was to choose its tolerance
     by_rejection: bool = False  # every step is a fresh draw from the prior
     curve: tuple[tuple[float, float], ...] = ()  # tolerances, decreasing; logs of the prior's share
+    # Of the ladder down to the tolerance that was asked for, 0 if nobody can tell: how many there
+    # are, about if the run was to space them, and how many stand on what was reached.
+    rungs: int = 0
+    rungs_reached: int = 0
+    is_ladder_given: bool = False
+    is_over: bool = True  # the descent; otherwise the run was stopped on the way
 
     # --- what follows from it -----------------------------------------------------------------
 
@@ -56,6 +64,24 @@ class Reached(NamedTuple):
     def at(self, level: float) -> Reached:
         """The same of another tolerance on which the run stands by now."""
         return self._replace(level=level, prior_share=self.share_within(level))
+
+    def on(self, levels: Sequence[float], each: float) -> Reached:
+        """The same of a ladder on which the run stands by now.
+
+        :param each: the share of a rung's draws within the next tolerance, as rungs are spaced
+        """
+        there = self.at(levels[0])
+        if self.is_ladder_given:
+            return there
+        more, asked = 0.0, self.asked
+        if asked is not None and not there.is_as_asked:
+            share = there.share_within(asked)
+            more = math.inf
+            if 0.0 < share < there.prior_share:
+                more = math.ceil(math.log(share / there.prior_share) / math.log(each))
+        if len(levels) + more > MOST_RUNGS:
+            return there._replace(rungs=0, rungs_reached=0)
+        return there._replace(rungs=len(levels) + int(more), rungs_reached=len(levels))
 
     def share_within(self, level: float) -> float:
         """The share of the prior's simulations within a tolerance; below all seen, by the trend."""
@@ -100,16 +126,21 @@ class Reached(NamedTuple):
     # --- words --------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        if math.isinf(self.level):
-            words = "tolerance ∞, the prior itself"
-        elif self.asked is None:
-            words = f"tolerance {self.level:.3g}, chosen"
-            if self.effective_draws is not None:
+        is_all = math.isinf(self.level)
+        words = "tolerance ∞, the prior itself" if is_all else f"tolerance {self.level:.3g}"
+        if not self.is_over:
+            words += ", on the way down"
+        if self.asked is None:
+            words += ", chosen" if self.is_over and not is_all else ""
+            if self.effective_draws is not None and not is_all:
                 words += f" for {self.effective_draws:.0f} effective draws"
-        elif self.is_as_asked:
-            words = f"tolerance {self.level:.3g}, as asked for"
-        else:
-            words = f"tolerance {self.level:.3g}, not the {self.asked:.3g} that was asked for"
+        elif not self.is_as_asked:
+            words += f", asked for {self.asked:.3g}"
+            if self.rungs > 0:
+                about = "" if self.is_ladder_given else "about "
+                words += f", reached by {self.rungs_reached} of {about}{self.rungs} rungs"
+        elif not is_all:
+            words += ", as asked for"
         if math.isfinite(self.level):
             words += f": the nearest {share_text(self.prior_share)} of the prior's simulations"
         if self.by_rejection:
@@ -149,6 +180,7 @@ def reached_by(
     levels, masses = mass_curve(descent.stages)
     # Of an infinite tolerance everybody knows what lies within.
     curve = tuple(zip(levels[1:].tolist(), masses[1:].tolist(), strict=True))
+    given = descent.goal.levels if isinstance(descent.goal, DownTo) else ()
     return Reached(
         asked=asked,
         level=level,
@@ -158,7 +190,15 @@ def reached_by(
         elapsed=descent.elapsed,
         effective_draws=effective_draws,
         curve=curve,
+        rungs=len(given),
+        rungs_reached=sum(rung >= level for rung in given),
+        is_ladder_given=bool(given),
     )
+
+
+def reached_so_far(descent: Descent, *, asked: float | None) -> Reached:
+    """The same of one that is under way, or was when the run was stopped."""
+    return reached_by(descent, descent.has_reached, asked=asked)._replace(is_over=False)
 
 
 def share_text(share: float) -> str:
