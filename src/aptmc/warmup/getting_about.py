@@ -24,10 +24,10 @@ from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.store import Draws
 
 FEWEST_MOVES, MOST_MOVES = 32, 5000  # to tell, and to look at
-# Soon is within so many moves for each rung, if each chain has so many times of that left. The more
-# rungs there are, the less work is done where draws count, and the longer it takes states to come
-# down to there from the hottest one. Measured: docs/tuning.md.
-MOVES_BY_RUNG, FEWEST_TIMES = 4.0, 10.0
+# Soon is within so many moves, times the square of the number of rungs, if each chain has so many
+# times of that left. The more rungs there are, the less work is done where draws count, and the
+# longer it takes states to come down from the hottest one. Measured: docs/tuning.md.
+MOVES_BY_SQUARED_RUNGS, FEWEST_TIMES = 2.0 / 3.0, 10.0
 SLOWEST = 4  # sums that correlate most in one half of the moves, and are looked at in the other
 SMALLEST = 1e-6  # variances of sums, by the largest
 FAR_OUT = 8.0  # median distances from the median
@@ -58,7 +58,8 @@ def is_soon(forgotten: float, *, rungs: int, moves_left: float) -> bool:
 
     :param moves_left: for each chain
     """
-    return bool(forgotten <= MOVES_BY_RUNG * rungs and moves_left >= FEWEST_TIMES * forgotten)
+    most = MOVES_BY_SQUARED_RUNGS * rungs**2
+    return bool(forgotten <= most and moves_left >= FEWEST_TIMES * forgotten)
 
 
 def own_moves(chains: Sequence[Draws]) -> tuple[FloatTable, FloatTable]:
