@@ -242,7 +242,8 @@ def test_a_warm_up_goes_on_in_sittings_of_any_size_and_is_as_long_as_planned(
         rounds = len(run.warmup_rounds)
         if run.stopped is not StopReason.TOO_SHORT:
             break
-        assert (run.completions, run.elapsed) == (0, 0.0)
+        # In the last of these the run begins, and settles, before any draw counts.
+        assert (run.elapsed > 0.0) == (run.completions > 0)
         assert sittings < 40
     warmup = sum(part.elapsed for part in run.warmup_rounds)
     assert warmup == pytest.approx((1.0 - SETTLING) * SHARE * 4000.0, rel=0.02)
@@ -250,7 +251,7 @@ def test_a_warm_up_goes_on_in_sittings_of_any_size_and_is_as_long_as_planned(
     assert run.stopped is StopReason.BUDGET_SPENT
     assert sum(draws.time.size for draws in run.chains()) > 0
     # Draws of all parts of the warm-up are kept.
-    (times,) = (draws.time for draws in run.chains(warmup=True))
+    times = np.concatenate([draws.time for draws in run.chains(warmup=True)])
     assert (np.histogram(times, np.linspace(0.0, warmup, 11))[0] > 0).all()
     assert times.max() <= warmup
 
