@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from _ctypes import CFuncPtr
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
@@ -35,7 +36,7 @@ _IN_C = {
 
 def is_of_c(function: object) -> bool:
     """Whether it is a pointer to a function, of `ctypes`."""
-    return isinstance(function, ctypes._CFuncPtr)
+    return isinstance(function, CFuncPtr)
 
 
 def from_c(function: Any, kind: str, name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import ctypes
+from _ctypes import CFuncPtr
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, final
 
@@ -61,7 +61,7 @@ class Calls:
         what = callee.value
         if what in (len,):
             return self._length(node)
-        if isinstance(what, ctypes._CFuncPtr):
+        if isinstance(what, CFuncPtr):
             raise self.function.refusal(node, "a compiled function has no source to translate")
         primitive = self.function.module.primitives.get(what)
         if primitive is not None:
