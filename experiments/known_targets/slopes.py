@@ -16,6 +16,7 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 from scipy import stats
 
@@ -121,11 +122,18 @@ def labels() -> aptmc.Tempered:
     return aptmc.Tempered(labels_log_likelihood, prior, gradient=slope_of_labels)
 
 
+def is_in_order(order: tuple[int, ...], theta: Floats) -> npt.NDArray[np.bool_]:
+    """Which draws have their means in an order: the smallest, the middle one and the largest."""
+    return np.asarray((np.argsort(theta, axis=1) == order).all(axis=1))
+
+
 def labels_quantities() -> tuple[Quantity, ...]:
     """All orders are equally probable; the means in their order, by quadrature far to all sides."""
     axes = [centre + np.linspace(-2.0, 2.0, 81) for centre in CENTRES]
     of_one = [np.exp(-0.5 * (DATA[:, None] - axis) ** 2) for axis in axes]
-    log_density = sum(-0.5 * (axis / MEANS_SD) ** 2 for axis in np.ix_(*axes))
+    log_density: Floats = np.zeros((1, 1, 1))
+    for axis in np.ix_(*axes):
+        log_density = log_density - 0.5 * (axis / MEANS_SD) ** 2
     for first, second, third in zip(*of_one, strict=True):
         log_density = log_density + np.log(np.add.outer(np.add.outer(first, second), third))
     density = np.exp(log_density - log_density.max())
@@ -135,7 +143,7 @@ def labels_quantities() -> tuple[Quantity, ...]:
     orders = [
         probability_of(
             f"order {' '.join(map(str, order))}",
-            lambda theta, order=order: (np.argsort(theta, axis=1) == order).all(axis=1),
+            partial(is_in_order, order),
             1.0 / 6.0,
         )
         for order in permutations(range(3))
