@@ -47,11 +47,17 @@ class Measured(NamedTuple):
 
     def effective_draws(self, place: int, *, tempered: bool = True) -> float:
         """Of a run, by the mean squared error."""
-        right = self._sums(place, tempered=True)
-        mean = float(np.mean([run.mean for run in right]))
-        variance = float(np.mean([run.square for run in right])) - mean**2
-        runs = self._sums(place, tempered=tempered)
-        return effective_draws(self.target.quantities[place], runs, variance)
+        quantity, variance = self.target.quantities[place], self._variance(place)
+        return effective_draws(quantity, self._sums(place, tempered=tempered), variance)
+
+    def _variance(self, place: int) -> float:
+        """Of the function under the target: as the reference has it, or else the tempered runs."""
+        known = self.target.quantities[place].variance
+        if known is not None:
+            return known
+        runs = self._sums(place, tempered=True)
+        mean = float(np.mean([run.mean for run in runs]))
+        return float(np.mean([run.square for run in runs])) - mean**2
 
     def _sums(self, place: int, *, tempered: bool) -> list[Sums]:
         runs = self.tempered if tempered else self.walks or []

@@ -27,6 +27,9 @@ class Quantity:
     truth: float
     error: float = 0.0  # of the truth, where it was estimated
     is_root: bool = False
+    # Of the function under the target; None: the runs say. Those that never come to the tail of a
+    # heavy one find it too small.
+    variance: float | None = None
 
     def off_by(self, found: Estimate) -> float:
         """Standard errors between what was found and the truth."""
@@ -67,18 +70,30 @@ def effective_draws(quantity: Quantity, runs: Sequence[Sums], variance: float) -
     return variance / max(squared_error - error**2, 1e-300)
 
 
-def mean_of(name: str, column: int, truth: float, error: float = 0.0) -> Quantity:
+def mean_of(
+    name: str, column: int, truth: float, error: float = 0.0, variance: float | None = None
+) -> Quantity:
     """A parameter's mean."""
-    return Quantity(f"mean {name}", lambda theta: theta[:, column], truth, error)
+    return Quantity(f"mean {name}", lambda theta: theta[:, column], truth, error, variance=variance)
 
 
-def sd_of(name: str, column: int, mean: float, truth: float, error: float = 0.0) -> Quantity:
-    """A parameter's standard deviation."""
+def sd_of(
+    name: str,
+    column: int,
+    mean: float,
+    truth: float,
+    error: float = 0.0,
+    variance: float | None = None,
+) -> Quantity:
+    """A parameter's standard deviation.
+
+    :param variance: of the squares of its distance from the mean
+    """
 
     def square(theta: Floats) -> Floats:
         return np.asarray((theta[:, column] - mean) ** 2)
 
-    return Quantity(f"sd {name}", square, truth, error, is_root=True)
+    return Quantity(f"sd {name}", square, truth, error, is_root=True, variance=variance)
 
 
 def probability_of(

@@ -42,9 +42,12 @@ def reference_quantities(name: str) -> tuple[Quantity, ...]:
     quantities = []
     for column, (parameter, moments) in enumerate(reference["parameters"].items()):
         (mean, mean_error), (sd, sd_error) = moments["mean"], moments["sd"]
+        # The error of a standard deviation is that of the mean square by 2 sd: it has the variance
+        # of the squares, which a heavy tail makes large and short runs see little of.
+        of_squares = reference["hits"] * (2.0 * sd * sd_error) ** 2
         quantities += [
-            mean_of(parameter, column, mean, mean_error),
-            sd_of(parameter, column, mean, sd, sd_error),
+            mean_of(parameter, column, mean, mean_error, sd**2),
+            sd_of(parameter, column, mean, sd, sd_error, of_squares),
         ]
     return tuple(quantities)
 

@@ -1,8 +1,9 @@
 """Targets where the gradient is known, and where a sampler that has nothing else is wrong.
 
 `python -m experiments.known_targets.slopes`: two modes in 10 and in 50 dimensions, far from each
-other, and Neal's funnel, with what `kernel="auto"` means and with each of the kernels that it may
-mean. In virtual time at equal work, in which a gradient and a density count one each.
+other, a mixture whose labels can be exchanged, and Neal's funnel, with what `kernel="auto"` means
+and with each of the kernels that it may mean. In virtual time at equal work, in which a gradient
+and a density count one each.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import argparse
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import permutations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 from scipy import stats
 
@@ -27,6 +30,8 @@ from experiments.known_targets.densities import (
 from experiments.known_targets.measures import Measured, RunMeasure, measure_run
 from experiments.known_targets.quantities import Floats, Quantity, mean_of, probability_of
 from experiments.known_targets.target import PROCESSORS, Target
+
+# --- two modes ------------------------------------------------------------------------------------
 
 HALF_DISTANCE, SMALLER_WEIGHT, PRIOR_SD = 10.0, 0.3, 10.0
 
@@ -72,6 +77,87 @@ def two_modes_quantities(dimension: int) -> tuple[Quantity, ...]:
     )
 
 
+# --- a mixture whose labels can be exchanged ------------------------------------------------------
+
+CENTRES, OF_EACH, MEANS_SD = (-3.0, 0.0, 4.0), 20, 5.0
+DATA = np.concatenate(
+    [centre + np.random.default_rng(5).standard_normal(OF_EACH) for centre in CENTRES]
+)
+
+
+@njit(nogil=True)
+def labels_log_likelihood(theta: Any) -> float:
+    """Three components of the same weight and of unit variance."""
+    total = 0.0
+    for y in DATA:
+        nearest = np.inf
+        for k in range(3):
+            nearest = min(nearest, 0.5 * (y - theta[k]) ** 2)
+        density = 0.0
+        for k in range(3):
+            density += math.exp(nearest - 0.5 * (y - theta[k]) ** 2)
+        total += math.log(density) - nearest
+    return total
+
+
+@njit(nogil=True)
+def slope_of_labels(theta: Any) -> Any:
+    """The distances of the data from each mean, by how probably they belong to it."""
+    found = np.zeros(3)
+    for y in DATA:
+        nearest = np.inf
+        for k in range(3):
+            nearest = min(nearest, 0.5 * (y - theta[k]) ** 2)
+        density = 0.0
+        for k in range(3):
+            density += math.exp(nearest - 0.5 * (y - theta[k]) ** 2)
+        for k in range(3):
+            found[k] += math.exp(nearest - 0.5 * (y - theta[k]) ** 2) / density * (y - theta[k])
+    return found
+
+
+def labels() -> aptmc.Tempered:
+    """Six modes, one for each order of the means."""
+    prior = aptmc.Prior(mean=aptmc.iid(stats.norm(0.0, MEANS_SD), 3))
+    return aptmc.Tempered(labels_log_likelihood, prior, gradient=slope_of_labels)
+
+
+def is_in_order(order: tuple[int, ...], theta: Floats) -> npt.NDArray[np.bool_]:
+    """Which draws have their means in an order: the smallest, the middle one and the largest."""
+    return np.asarray((np.argsort(theta, axis=1) == order).all(axis=1))
+
+
+def labels_quantities() -> tuple[Quantity, ...]:
+    """All orders are equally probable; the means in their order, by quadrature far to all sides."""
+    axes = [centre + np.linspace(-2.0, 2.0, 81) for centre in CENTRES]
+    of_one = [np.exp(-0.5 * (DATA[:, None] - axis) ** 2) for axis in axes]
+    log_density: Floats = np.zeros((1, 1, 1))
+    for axis in np.ix_(*axes):
+        log_density = log_density - 0.5 * (axis / MEANS_SD) ** 2
+    for first, second, third in zip(*of_one, strict=True):
+        log_density = log_density + np.log(np.add.outer(np.add.outer(first, second), third))
+    density = np.exp(log_density - log_density.max())
+    density /= density.sum()
+    smallest = float(density.sum(axis=(1, 2)) @ axes[0])
+    largest = float(density.sum(axis=(0, 1)) @ axes[2])
+    orders = [
+        probability_of(
+            f"order {' '.join(map(str, order))}",
+            partial(is_in_order, order),
+            1.0 / 6.0,
+        )
+        for order in permutations(range(3))
+    ]
+    return (
+        *orders,
+        Quantity("smallest mean", lambda theta: theta.min(axis=1), smallest),
+        Quantity("largest mean", lambda theta: theta.max(axis=1), largest),
+    )
+
+
+# --- a funnel -------------------------------------------------------------------------------------
+
+
 @njit(nogil=True)
 def slope_of_funnel(theta: Any) -> Any:
     """Of its density over that of the prior."""
@@ -92,6 +178,7 @@ def funnel() -> aptmc.Tempered:
 TARGETS = (
     Target("two modes 10", partial(two_modes, 10), partial(two_modes_quantities, 10), budget=1e5),
     Target("two modes 50", partial(two_modes, 50), partial(two_modes_quantities, 50), budget=2e5),
+    Target("labels", labels, labels_quantities, budget=5e4),
     Target("funnel", funnel, funnel_quantities, budget=2e5),
 )
 KERNELS: Mapping[str, Callable[[], aptmc.Kernel] | None] = {

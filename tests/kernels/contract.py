@@ -39,26 +39,30 @@ def moved(kernel, model: Model, rung: int, *, compiled: bool):
 
 
 @cache
-def moved_once(contract: type[KernelContract], rung: int, *, compiled: bool):
+def moved_once(contract: type[MoveContract], rung: int, *, compiled: bool):
     """The same for the kernel of a contract, made once: plain moves take their time."""
     return moved(contract.kernel, contract.model, rung, compiled=compiled)
 
 
-class KernelContract(ABC):
-    """Subclasses say which kernel, and plant an error in it."""
+class MoveContract(ABC):
+    """What all promise, those too that are called from Python and learn nothing.
+
+    Subclasses say which kernel, and plant an error in it.
+    """
 
     model: ClassVar[Model]
     kernel: ClassVar[aptmc.Kernel]  # with a few steps, and settings for all rungs alike
-    learning: ClassVar[aptmc.Kernel]  # one that learns, of the same kind
     is_stored: ClassVar[bool] = True  # whether a store holds all of it: it has no functions
 
     @abstractmethod
     def plant(self, monkeypatch: pytest.MonkeyPatch) -> aptmc.Kernel:
         """A kernel with an error that the test of invariance must catch, in plain Python."""
 
-    @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
     @pytest.mark.parametrize("rung", [0, 1, 2])
-    def test_a_move_leaves_exact_draws_exact(self, rung, compiled):
+    def test_a_plain_move_leaves_exact_draws_exact(self, rung):
+        self.check_invariance(rung, compiled=False)
+
+    def check_invariance(self, rung, *, compiled):
         after, infos = moved_once(type(self), rung, compiled=compiled)
         assert self.model.in_law(after, rung, np.random.default_rng(SEED + 1))
         assert not infos[:, 0].any()
@@ -67,13 +71,6 @@ class KernelContract(ABC):
         wrong = self.plant(monkeypatch)
         after, _ = moved(wrong, self.model, 0, compiled=False)
         assert not self.model.in_law(after, 0, np.random.default_rng(SEED + 1))
-
-    def test_compiled_and_plain_moves_are_the_same_bit_for_bit(self):
-        for rung in range(self.model.ladder.rungs):
-            fast = moved_once(type(self), rung, compiled=True)
-            slow = moved_once(type(self), rung, compiled=False)
-            np.testing.assert_array_equal(fast[0], slow[0])
-            np.testing.assert_array_equal(fast[1], slow[1])
 
     def test_many_moves_at_once_are_the_same_as_one_at_a_time(self):
         problem, ladder = self.model.compiled, self.model.ladder
@@ -88,13 +85,6 @@ class KernelContract(ABC):
         ):
             np.testing.assert_array_equal(alone.state, together.state)
             np.testing.assert_array_equal(alone.info, together.info)
-
-    def test_equal_code_is_shared_and_what_travels_has_it(self):
-        problem = self.model.compiled
-        move = self.kernel.move(problem, NUMBA)
-        again = cloudpickle.loads(cloudpickle.dumps(self.kernel))
-        assert again.code == self.kernel.code
-        assert again.move(problem, NUMBA) is move
 
     # --- runs -------------------------------------------------------------------------------------
 
@@ -115,6 +105,49 @@ class KernelContract(ABC):
         run = self.sampled(self.kernel)
         assert run.settings.kernel is self.kernel
         assert run.warmup_rounds == []
+
+    def test_a_run_can_be_computed_again_bit_for_bit(self, tmp_path):
+        self.check_replay(self.kernel, tmp_path / "run.zarr")
+
+    def check_replay(self, kernel, store):
+        run = self.sampled(kernel, store=store)
+        known = type(run.settings.kernel).__module__.startswith("aptmc") and self.is_stored
+        again = aptmc.replay(
+            store, self.model.compiled, kernel=None if known else run.settings.kernel
+        )
+        assert again.is_same, again.difference
+        assert again.draws > 0
+
+    def test_a_run_adds_up_its_statistics_by_rung(self):
+        run = self.sampled(self.kernel)
+        assert set(run.statistics) == {"work", "accepted", *self.kernel.statistics}
+        assert all(sums.shape == (3,) for sums in run.statistics.values())
+        steps = run.statistics["accepted"] / run.acceptance_rates
+        assert steps == pytest.approx(np.round(steps))
+
+
+class KernelContract(MoveContract):
+    """What one promises whose moves are compiled, and that learns."""
+
+    learning: ClassVar[aptmc.Kernel]  # one that learns, of the same kind
+
+    @pytest.mark.parametrize("rung", [0, 1, 2])
+    def test_a_compiled_move_leaves_exact_draws_exact(self, rung):
+        self.check_invariance(rung, compiled=True)
+
+    def test_compiled_and_plain_moves_are_the_same_bit_for_bit(self):
+        for rung in range(self.model.ladder.rungs):
+            fast = moved_once(type(self), rung, compiled=True)
+            slow = moved_once(type(self), rung, compiled=False)
+            np.testing.assert_array_equal(fast[0], slow[0])
+            np.testing.assert_array_equal(fast[1], slow[1])
+
+    def test_equal_code_is_shared_and_what_travels_has_it(self):
+        problem = self.model.compiled
+        move = self.kernel.move(problem, NUMBA)
+        again = cloudpickle.loads(cloudpickle.dumps(self.kernel))
+        assert again.code == self.kernel.code
+        assert again.move(problem, NUMBA) is move
 
     def test_one_that_learns_is_adapted_in_the_warmup_and_frozen_after(self):
         run = self.sampled(self.learning)
@@ -138,18 +171,5 @@ class KernelContract(ABC):
         expected = first.tuning(self.model.compiled, self.model.ladder)[[0, 0, 1, 2, 2]]
         np.testing.assert_array_equal(table, expected)
 
-    @pytest.mark.parametrize("which", ["kernel", "learning"])
-    def test_a_run_can_be_computed_again_bit_for_bit(self, tmp_path, which):
-        run = self.sampled(getattr(self, which), store=tmp_path / "run.zarr")
-        known = type(run.settings.kernel).__module__.startswith("aptmc") and self.is_stored
-        kernel = None if known else run.settings.kernel
-        again = aptmc.replay(tmp_path / "run.zarr", self.model.compiled, kernel=kernel)
-        assert again.is_same, again.difference
-        assert again.draws > 0
-
-    def test_a_run_adds_up_its_statistics_by_rung(self):
-        run = self.sampled(self.kernel)
-        assert set(run.statistics) == {"work", "accepted", *self.kernel.statistics}
-        assert all(sums.shape == (3,) for sums in run.statistics.values())
-        steps = run.statistics["accepted"] / run.acceptance_rates
-        assert steps == pytest.approx(np.round(steps))
+    def test_a_run_that_learns_can_be_computed_again_bit_for_bit(self, tmp_path):
+        self.check_replay(self.learning, tmp_path / "run.zarr")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from scipy import stats
 
 import aptmc
+from aptmc.kernels import Metric
 
 PRIOR = aptmc.Prior(x=stats.norm(0, 3))
 
@@ -65,6 +67,36 @@ def test_it_says_what_the_warmup_has_measured():
     cost = float(said.partition("a step takes ")[2].split()[0])
     assert 1.0 <= cost < 5.0
     assert "made of one Student distribution" in said
+
+
+@pytest.mark.parametrize("kernel", ["auto", aptmc.Nuts(), aptmc.Hmc(leaps=3)], ids=str)
+def test_of_trajectories_it_says_how_many_how_long_and_how_many_went_astray(kernel):
+    run = sampled(aptmc.Tempered(log_likelihood, PRIOR, gradient=gradient), kernel=kernel)
+    (said,) = said_of(run)
+    number = int(run.steps_done[0])
+    assert number == round(run.statistics["accepted"][0] / run.acceptance_rates[0]) > 0
+    leaps = run.statistics["leaps"][0] / number
+    assert f"{number:,} trajectories of {leaps:.1f} leaps in the mean" in said
+    astray = int(run.statistics["divergences"][0])
+    assert said.endswith(f"on the coldest rung, of which {astray or 'none'} went astray")
+    assert ("as it was given" in said) == (kernel != "auto")
+
+
+def test_trajectories_that_go_astray_are_counted():
+    """One is, wherever it begins: nobody moves, and that is said, too."""
+
+    def spike(theta):
+        return 0.0 if theta[0] == 0.0 else -1e4
+
+    problem = aptmc.Power(spike, {"x": 0.0}, gradient=lambda theta: [0.0])
+    given = aptmc.Hmc(Metric(np.ones((1, 1, 1)), np.array([0.5])), leaps=1)
+    run = sampled(problem, kernel=given, ladder=[1], pools=aptmc.Shared(2))
+    (said,) = said_of(run)
+    number = int(run.steps_done[0])
+    assert f"{number:,} trajectories of 1.0 leaps" in said
+    assert f"of which {number:,} went astray" in said
+    (advice,) = [one for one in run.advice if "went astray" in one.problem]
+    assert advice.problem.startswith("100.0%")
 
 
 def test_of_a_kernel_that_was_given_nothing_is_said():

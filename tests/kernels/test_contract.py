@@ -11,7 +11,7 @@ from aptmc.kernels import Students, one_hit, random_walk
 from aptmc.kernels import slice as slice_module
 from aptmc.kernels.parts import Parts
 from aptmc.problem.chain_state import accepts
-from tests.kernels.contract import KernelContract
+from tests.kernels.contract import KernelContract, MoveContract
 from tests.kernels.models import Density, Simulator
 
 DENSITY, SIMULATOR = Density(), Simulator()
@@ -110,3 +110,25 @@ class TestFreshProposals(KernelContract):
         """Draws from too narrow a prior."""
         monkeypatch.setattr(Parts, "draw", property(narrow))
         return self.kernel
+
+
+# --- a move of the user's own ---------------------------------------------------------------------
+
+MEMORY = 0.6
+
+
+def autoregression(level, theta, rng):
+    """A part of where one is, and a part of a fresh draw from the target of the rung."""
+    precision = 0.25 + level
+    mean, fresh = 3.0 * level / precision, rng.standard_normal(1) / math.sqrt(precision)
+    return mean + MEMORY * (theta - mean) + math.sqrt(1.0 - MEMORY * MEMORY) * fresh
+
+
+class TestOwnMove(MoveContract):
+    model = DENSITY
+    kernel = aptmc.OwnMove(autoregression)
+    is_stored = False
+
+    def plant(self, monkeypatch):
+        """A move for the target of another rung."""
+        return aptmc.OwnMove(lambda level, theta, rng: autoregression(0.5 * level, theta, rng))

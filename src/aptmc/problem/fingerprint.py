@@ -21,6 +21,7 @@ from typing import Any, final
 
 import numpy as np
 
+from aptmc.c_functions import content_of_pointer, is_of_c
 from aptmc.compiled import is_compiled, source_of
 from aptmc.problem.data.containers import content_of
 
@@ -132,6 +133,8 @@ def _parts(value: Any) -> list[Any] | None:
         return [value.__name__]
     if isinstance(value, BuiltinFunctionType | np.ufunc):
         return [getattr(value, "__module__", None), value.__name__]
+    if is_of_c(value):
+        return content_of_pointer(value)
     if isinstance(value, type):
         return _parts_of_class(value)
     content = content_of(value)

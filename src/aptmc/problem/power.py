@@ -10,6 +10,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from aptmc.arguments import class_named_clearly
+from aptmc.c_functions import DENSITY, GRADIENT, from_c
 from aptmc.checks import numbers, parameter_name
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
@@ -37,7 +38,7 @@ class Power(DensityProblem):
     """Any unnormalised density, tempered as density ** beta (section 3.1).
 
     :param log_density: a function of the parameters, an array; compiled end to end if it is one of
-        numba or of JAX
+        numba, of JAX or of C (a pointer that `ctypes` has from a library)
     :param start: where all chains start: a mapping from names to numbers or arrays, an array, a
         number, or a function of a numpy generator that draws one of these
     :param gradient: a function of the same array that gives the gradient of the log density, for
@@ -63,6 +64,8 @@ class Power(DensityProblem):
         self._start = start
         variables = _variables(self._example(np.random.default_rng(0)))
         size = sum(variable.size for variable in variables)
+        log_density = from_c(log_density, DENSITY, "log_density")
+        gradient = from_c(gradient, GRADIENT, "gradient")
         found = density_of(log_density, gradient, size, "log_density")
         self.log_density = found.function
         self.notes = found.notes

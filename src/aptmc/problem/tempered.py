@@ -10,6 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from aptmc.arguments import class_named_clearly
+from aptmc.c_functions import DENSITY, GRADIENT, from_c
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.jax_programs.programs import density_of
@@ -28,7 +29,8 @@ class Tempered(DensityProblem):
     """A posterior with a likelihood, tempered as prior * likelihood ** beta.
 
     :param log_likelihood: a function of the parameters, an array in the prior's order. Compiled end
-        to end if it is a function of numba or of JAX and the prior's families are known ones
+        to end if it is a function of numba, of JAX or of C (a pointer that `ctypes` has from a
+        library) and the prior's families are known ones
     :param prior: the prior, with the parameters' names
     :param gradient: a function of the same array that gives the gradient of the log likelihood, for
         kernels that use one. That of a function of JAX is found
@@ -57,6 +59,8 @@ class Tempered(DensityProblem):
         if not isinstance(prior, Prior):
             raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
         held = prior.parametrisation
+        log_likelihood = from_c(log_likelihood, DENSITY, "log_likelihood")
+        gradient = from_c(gradient, GRADIENT, "gradient")
         found = density_of(
             log_likelihood, gradient, held.size, "log_likelihood", has_gradient=held.is_identity
         )

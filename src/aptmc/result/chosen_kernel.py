@@ -1,4 +1,4 @@
-"""Which kernel `kernel="auto"` was, why, and what it has found: one sentence."""
+"""Which kernel `kernel="auto"` was, why, and what it has found and done: one sentence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aptmc.kernels import EllipticalSlice, Kernel, Students
 from aptmc.kernels.hamiltonian import Hamiltonian
+from aptmc.result.trajectories import trajectories_of
 
 if TYPE_CHECKING:
     from aptmc.result.run import Run
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
 
 
 def about_kernel(run: Run) -> str | None:
-    """The sentence; None where the kernel was given."""
-    why = run.settings.chosen
-    if not why:
+    """The sentence; None where the kernel was given and makes no trajectories."""
+    why, trajectories = run.settings.chosen, trajectories_of(run)
+    if not why and trajectories is None:
         return None
-    measured = [part for part in (_found(run), _cost(run)) if part]
+    why = why or "as it was given"
+    made = "" if trajectories is None else str(trajectories)
+    measured = [part for part in (_found(run), _cost(run), made) if part]
     said = f"kernel: {type(run.settings.kernel).__name__}, {why}"
     return f"{said}; {', '.join(measured)}" if measured else said
 
@@ -37,9 +40,8 @@ def _found(run: Run) -> str:
 def _cost(run: Run) -> str:
     """What a step takes on the coldest rung."""
     kernel = run.settings.kernel
-    accepted, rates = run.statistics["accepted"], run.acceptance_rates
-    steps = accepted[0] / rates[0] if rates[0] > 0.0 else 0.0
-    if not steps > 0.0 or run.settings.problem.ladder_kind == "tolerances":
+    steps = run.steps_done[0]
+    if steps == 0 or run.settings.problem.ladder_kind == "tolerances":
         return ""
     unit = "evaluations and gradients" if isinstance(kernel, Hamiltonian) else "evaluations"
     return f"a step takes {run.statistics['work'][0] / steps:.1f} {unit}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aptmc.result.one_advice import Advice
+from aptmc.result.trajectories import trajectories_of
 
 if TYPE_CHECKING:
     from aptmc.result.run import Run
@@ -14,13 +15,9 @@ SOME, MANY = 0.002, 0.05  # of the trajectories of the coldest rung
 
 
 def share_astray(run: Run) -> float:
-    """Of the trajectories of the coldest rung; none, where the kernel follows no gradient."""
-    astray = run.statistics.get("divergences")
-    rate = run.acceptance_rates[0]
-    if astray is None or not rate > 0.0:
-        return 0.0
-    trajectories = run.statistics["accepted"][0] / rate
-    return float(astray[0] / trajectories)
+    """Of the trajectories of the coldest rung; zero, where the kernel makes none."""
+    made = trajectories_of(run)
+    return 0.0 if made is None else made.astray / made.number
 
 
 def about_divergences(share: float) -> Iterator[Advice]:

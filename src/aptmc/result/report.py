@@ -158,7 +158,8 @@ def _settings(run: Run) -> dict[str, str]:
         said["until"] = settings.until
     kernel = about_kernel(run)
     if kernel is not None:
-        said["why this kernel"] = kernel.removeprefix("kernel: ")
+        name = "why this kernel" if settings.chosen else "what it did"
+        said[name] = kernel.removeprefix("kernel: ")
     return {name: _short(value) for name, value in said.items()}
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from aptmc.compiled import Floats, FloatTable, Integers
-from aptmc.coordinator.state import Coordinator, mean_per_move
+from aptmc.coordinator.state import Coordinator, mean_per_move, moves_done
 from aptmc.diagnostics import Evidence, Summary, SwapRates, summarise, swap_rates, utilisation
 from aptmc.errors import StopReason, StoreDamaged
 from aptmc.kernels.base import STEPS
@@ -199,6 +199,11 @@ class Run:
     def steps_per_move(self) -> Integers:
         """By rung, how many local steps made one move, the unit of work."""
         return self._tuning[:, STEPS].astype(np.int64)
+
+    @property
+    def steps_done(self) -> Integers:
+        """By rung, how many local steps completed moves have made."""
+        return moves_done(self._machine).astype(np.int64) * self.steps_per_move
 
     @property
     def acceptance_rates(self) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from _ctypes import CFuncPtr
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, final
 
@@ -60,6 +61,8 @@ class Calls:
         what = callee.value
         if what in (len,):
             return self._length(node)
+        if isinstance(what, CFuncPtr):
+            raise self.function.refusal(node, "a compiled function has no source to translate")
         primitive = self.function.module.primitives.get(what)
         if primitive is not None:
             return self._primitive(node, *primitive)
