@@ -325,7 +325,9 @@ def test_densities_are_sampled_too():
     assert run.log_evidence().value == pytest.approx(np.log(0.5 / np.sqrt(0.25 + 1.0)), abs=0.05)
 
 
-@pytest.mark.parametrize(("begun", "other"), [("c", "numba"), ("numba", "c")])
+@pytest.mark.parametrize(
+    ("begun", "other"), [("c", "numba"), pytest.param("numba", "c", marks=pytest.mark.validation)]
+)
 def test_a_density_goes_on_with_the_code_of_its_compiler(tmp_path, begun, other):
     """Logarithms and sums of two compilers may differ in their last bits."""
     if shutil.which("cc") is None:
@@ -347,6 +349,7 @@ def test_a_density_goes_on_with_the_code_of_its_compiler(tmp_path, begun, other)
     assert further.completions > run.completions
 
 
+@pytest.mark.validation
 def test_without_its_compiler_a_simulator_goes_on_and_a_density_does_not(tmp_path, monkeypatch):
     """What simulators draw is computed by sums and products alone, which are the same for all."""
     if shutil.which("cc") is None:

@@ -17,14 +17,17 @@ from aptmc.backends.early_here import before_moves_count, search_here
 from aptmc.backends.lanes.c_here import NUMBA
 from aptmc.backends.lanes.descent import Descent
 from aptmc.backends.lanes.device import Device, chosen_device
+from aptmc.backends.lanes.handover import show
 from aptmc.backends.lanes.how_many import MOST_OF_TRIAL, SHARE_OF_TRIAL
 from aptmc.backends.lanes.journey import Journey, voyage_of
 from aptmc.backends.lanes.model import lane_model
+from aptmc.backends.lanes.tempering import Tempering, with_more
 from aptmc.checks import whole_number
 from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.exchange import NeighbouringRungs, RandomParity, Reassignment
 from aptmc.pools import Groups
 from aptmc.problem import Abc, Problem
+from aptmc.problem.density import DensityProblem
 from aptmc.problem.in_steps import in_steps
 from aptmc.schedule.base import Numbers
 from aptmc.session.control import Control
@@ -237,7 +240,7 @@ class Lanes(Backend):
         return before_moves_count(search, control, session.processors)._replace(elapsed=0.0)
 
     def _find_states(self, session: Session, control: Control, until: float) -> None:
-        """First states of simulators climb down together; others are found as everywhere."""
+        """First states of simulators climb down together, those of densities from their prior."""
         if session.progress.has_states:
             return
 
@@ -250,8 +253,18 @@ class Lanes(Backend):
                 raise StoppedEarly
 
         look_up()
-        if session.problem.needs_search:
+        problem = session.problem
+        if problem.needs_search:
             session.begin_from(Descent(voyage_of(session), self.device, tell, look_up).states())
+        elif problem.reference_level == 0.0:  # chains can begin with draws from the prior
+            assert isinstance(problem, DensityProblem)
+            early = session.progress.early
+            drawn = session.find_states(early.remembering(session.mover.compute_all), tell)
+            drawn = with_more(drawn, problem.start, session.seed)
+            states = Tempering(voyage_of(session), self.device, tell, look_up).states(drawn)
+            show(session, states)
+            session.begin_from(states)
+            early.forget()
         else:
             session.begin(tell=tell)
 
