@@ -6,8 +6,10 @@ are, exchanges and recording included. On this machine's processors everything i
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +25,9 @@ TIGHTER = (0.4, 0.5, 0.63, 0.8, *TOLERANCES)
 MEANS: Floats = np.array([0.9178, 0.00991, 1.0885])
 ERRORS: Floats = np.array([0.185, 0.00464, 0.487]) / np.sqrt(3778)
 NAMES = ("birth", "predation", "death")
+REFERENCES = Path(__file__).with_name("lanes_precision.json")  # of long runs
 EVERY = 2000
+OFTEN = 200  # so often exchanges of chains in flight show
 HEAD = """| run | lanes | s until ready | events per s | moves of a chain | means | off by |
 | --- | --- | --- | --- | --- | --- | --- |"""
 
@@ -115,8 +119,36 @@ def print_known(lanes: Callable[..., Any], size: int, budget: float) -> None:
             print(f"| {name} | {kind} | {mean:.5f} | {expected} | {off:+.1f} |", flush=True)
 
 
+def reference(tolerance: float = TOLERANCES[0]) -> Floats:
+    """The three means, from a long run of lanes."""
+    table = json.loads(REFERENCES.read_text())
+    return np.array(table["references"][str(tolerance)]["means"])
+
+
+def without_correction(
+    size: int, ticks: int, schedule: Any, lanes: Callable[..., Any] = aptmc.Lanes
+) -> tuple[Floats, Floats]:
+    """Means of predators and prey at tolerance 1, and by how many standard errors they are off.
+
+    The budget is in ticks, so that what comes of it depends on no other load of the machine.
+    """
+    on = lanes(size, settle=0.3, budget_in="ticks")
+    found = predators(on, ticks, schedule=schedule(every=OFTEN))
+    return found.means, (found.means - reference()) / found.errors
+
+
+def print_without_correction(lanes: Callable[..., Any], size: int, ticks: int) -> None:
+    """A simulator whose cost varies by itself, corrected and not."""
+    print("| predators and prey, tolerance 1 | birth, predation, death | off by |")
+    print("| --- | --- | --- |")
+    print(f"| a long run | {_list(reference(), '.4g')} | |")
+    for schedule in (aptmc.Anytime, aptmc.Uncorrected):
+        means, off = without_correction(size, ticks, schedule, lanes)
+        print(f"| {schedule.__name__} | {_list(means, '.4g')} | {_list(off, '+.1f')} |", flush=True)
+
+
 def print_users(lanes: Callable[..., Any], size: int, budget: float) -> None:
-    """Simulators as users write them: on the GPU by `on=aptmc.Lanes()` alone."""
+    """Simulators as users write them: numba functions, on the GPU as they are."""
     print("| simulator | events per s | means |")
     print("| --- | --- | --- |")
     for name, problem, settings in (
@@ -157,6 +189,10 @@ def print_compilers(lanes: int, ticks: int) -> None:
         print(f"| {compiler} | {rate:.2e} |", flush=True)
 
 
+def _here(count: int, **options: Any) -> Any:
+    return aptmc.Lanes(count, device="cpu", **options)
+
+
 def _list(numbers: Any, kind: str) -> str:
     return ", ".join(format(number, kind) for number in numbers)
 
@@ -174,12 +210,16 @@ def main(*, quick: bool) -> None:
         print()
         print_known(lanes, 240, 1.0 if quick else 20.0)
         print()
+        print_without_correction(_here, *((256, 10_000) if quick else (2048, 3_000_000)))
+        print()
         print_compilers(256, 20_000 if quick else 400_000)
         print()
         return
     print_growth(lanes, [1 << 18], 15.0, 32)
     print()
     print_known(lanes, 98_304, 5.0)
+    print()
+    print_without_correction(lanes, 98_304, 2_000_000)
     print()
     print_users(lanes, 65_536, 5.0)
     print()

@@ -29,18 +29,18 @@ HEIGHT, RESOLUTION, TOP = 3.4, 160, 4e11
 
 def measured() -> dict[str, Any]:
     """Runs with more and more lanes."""
-    rows = []
+    rows, date = [], datetime.date.today().isoformat()
     print(HEAD)
     for bits in BOTH_BITS:
         for power in POWERS[:: STRIDES[bits]]:
             on = aptmc.Lanes(1 << power, device="gpu", bits=bits, settle=0.4)
             found = predators(on, SECONDS if power < MANY else MORE_SECONDS)
             rate = found.events / found.seconds
-            rows.append({"bits": bits, "lanes": found.lanes, "events_per_second": rate})
+            size = {"bits": bits, "lanes": found.lanes}
+            rows.append(size | {"events_per_second": rate, "date": date})
             show_predators(f"{bits} bits", found)
     device = str(aptmc.Lanes(1, device="gpu").device).partition(" with ")[0]
-    date = datetime.date.today().isoformat()
-    return {"date": date, "device": device, "model": MODEL, "rows": rows}
+    return {"device": device, "model": MODEL, "rows": rows}
 
 
 def draw(table: dict[str, Any], file: Path) -> None:
@@ -51,16 +51,21 @@ def draw(table: dict[str, Any], file: Path) -> None:
             rows = [row for row in table["rows"] if row["bits"] == bits]
             lanes = [row["lanes"] for row in rows]
             events = [row["events_per_second"] for row in rows]
-            axes.plot(lanes, events, marker="o", label=f"{bits} bits")
+            axes.plot(lanes, events, marker="o", label=f"{bits} bits, {_dates(rows)}")
             if bits == BOTH_BITS[0]:  # what there would be if lanes had all they want
                 ends = [lanes[0], lanes[0] * TOP / events[0]]
                 axes.plot(ends, [events[0], TOP], ls=":", color="0.5", label="in proportion")
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set(xlabel="lanes", ylabel="events per second")
-        axes.set_title(f"{table['device']}, {table['date']}: {table['model']}")
+        axes.set_title(f"{table['device']}: {table['model']}")
         axes.legend()
         page.savefig(file, dpi=RESOLUTION)
+
+
+def _dates(rows: list[dict[str, Any]]) -> str:
+    """When rows were measured."""
+    return ", ".join(sorted({row["date"] for row in rows}))
 
 
 def main() -> None:

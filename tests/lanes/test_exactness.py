@@ -38,12 +38,31 @@ def test_two_modes_without_the_correction_are_caught():
 
 @pytest.mark.validation
 def test_predators_and_prey_have_the_means_of_rejection(validation_scale):
-    """At the paper's coldest tolerance; what is uncorrected needs a GPU to be told apart."""
+    """At the paper's coldest tolerance."""
     from benchmarks.lanes import predators
 
     on = aptmc.Lanes(512, device="cpu", budget_in="ticks", settle=0.3)
     ticks = max(int(4e6 * validation_scale), 300_000)
     assert (np.abs(predators(on, ticks, thin=1).off) < MOST).all()
+
+
+@pytest.mark.validation(shortest=0.1)
+@pytest.mark.parametrize("schedule", [aptmc.Anytime, aptmc.Uncorrected])
+def test_predators_and_prey_without_the_correction_are_caught(schedule, validation_scale):
+    """Against a long run: uncorrected, prey are eaten too seldom, by a sixth of the spread."""
+    from benchmarks.lanes import without_correction
+
+    def lanes(count, **options):
+        return aptmc.Lanes(count, device="cpu", **options)
+
+    ticks = max(int(3e6 * validation_scale), 1_500_000)
+    _, (_, predation, death) = without_correction(2048, ticks, schedule, lanes)
+    if schedule is aptmc.Uncorrected:
+        assert predation < -FEWEST
+        assert death < -MOST
+    else:
+        assert abs(predation) < MOST
+        assert abs(death) < MOST
 
 
 def test_the_gamma_mixture_has_its_mean():

@@ -240,6 +240,18 @@ def test_without_a_gpu_lanes_are_computed_here_and_say_so(monkeypatch):
         aptmc.Lanes(device="gpu")
 
 
+def test_the_summary_of_a_run_says_that_it_had_no_gpu(monkeypatch, tmp_path):
+    """Whoever does not look while it runs is told afterwards, by a stored run, too."""
+    monkeypatch.setattr("aptmc.backends.lanes.device.find_spec", lambda name: None)
+    words = "lanes made by processors, because the package cupy is not installed"
+    store = tmp_path / "run.zarr"
+    on = aptmc.Lanes(LANES, budget_in="ticks", threads=1, settle=0.0)
+    instead = run_for(budget=1010, on=on, store=store)
+    assert words in str(instead.summary())
+    assert words in str(aptmc.open(store).summary())
+    assert "made by processors" not in str(run_for(budget=1010).summary())
+
+
 @njit
 def step_that_fails(theta, rng, state, tolerance):
     return np.nan if theta[0] > 3.95 else abs(theta[0])
@@ -286,55 +298,15 @@ def test_chains_that_have_hardly_moved_are_advised_on(run):
     assert not any("forget" in str(advice) for advice in run_for(budget=20_000).advice)
 
 
-def test_virtual_time_with_the_same_ticks_has_the_same_law():
-    """Two chains on each rung and a processor of their own, there and here."""
-    virtual = sampled(
-        PROBLEM, TWO_MODES, budget=60_000, on=aptmc.VirtualTime(RUNGS), pools=aptmc.Paired()
-    )
-    here = run_for(budget=6000)
-    assert here.acceptance_rates == pytest.approx(virtual.acceptance_rates, abs=0.03)
-    assert here.swap_rates.neighbours == pytest.approx(virtual.swap_rates.neighbours, abs=0.05)
-    assert abs(virtual.acceptance_rates[0] - virtual.acceptance_rates[1]) > 0.1  # could fail
-
-
-@njit
-def begin_count(theta, rng, state):
-    state[0] = 0.0
-
-
-@njit
-def step_count(theta, rng, state, tolerance):
-    """Every move of a rung takes equally long, whatever it draws."""
-    state[0] += 1.0
-    return -1.0 if state[0] < (10.0 if tolerance <= 1.0 else 33.0) else 3.0 * rng.random()
-
-
-@pytest.mark.validation
-def test_virtual_time_goes_the_same_way_tick_by_tick():
-    """Where moves take times that are known, the same moves are made and the same are in flight."""
-    # So small proposals that the prior never refuses one.
-    problem = aptmc.Abc.stepwise(begin_count, step_count, PROBLEM.prior, state=1)
-    kernel = aptmc.OneHit([1e-6, 1e-6])
-    settings = {"ladder": aptmc.Ladder.tolerances([1.0, 2.0]), "kernel": kernel}
-    seen = set()
-    # Among them ticks with which a deadline comes, a move ends, or both.
-    for budget in (600, 610, 617, 627, 650, 660, 693, 1230, 1320, 1650, 1651):
-        here = sampled(problem, settings, budget=budget, on=lanes(2, settle=0.0))
-        virtual = sampled(
-            problem, settings, budget=budget, on=aptmc.VirtualTime(2), pools=aptmc.Paired()
-        )
-        assert here.in_flight == virtual.in_flight
-        assert here.completions == virtual.completions
-        assert here.elapsed == virtual.elapsed == budget
-        seen.add(tuple(here.in_flight))
-    assert len(seen) > 6
-
-
 # --- densities ----------------------------------------------------------------------------------
 
 
+def density():
+    return aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.norm(0, 2)))
+
+
 def test_densities_are_sampled_too():
-    problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.norm(0, 2)))
+    problem = density()
     run = aptmc.sample(
         problem, budget=2001, ladder=aptmc.Ladder.powers([1.0, 0.3, 0.0]), keep="all",
         kernel=aptmc.RandomWalk([1.5, 2.0, 3.0]), schedule=aptmc.Anytime(every=5), on=lanes(60),

@@ -1,11 +1,12 @@
 """The C code is one that NVIDIA's compiler takes: needs its library, and no GPU.
 
-pip install nvidia-cuda-nvrtc
+How long that takes is in the report: pytest tests/lanes/test_nvrtc.py -m validation --junitxml=...
 """
 
 from __future__ import annotations
 
 import ctypes
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -40,9 +41,11 @@ def complaints(code, *options):
 @pytest.mark.validation
 @pytest.mark.parametrize("bits", [64, 32])
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_code_of_a_gpu_is_compiled(name, bits):
+def test_the_code_of_a_gpu_is_compiled(name, bits, record_property):
     made, _ = PROBLEMS[name]()
     options = [b"--std=c++17", ARCHITECTURE, *([] if bits == 64 else [b"--use_fast_math"])]
     code = source_for(made, bits)
+    begun = time.process_time()
     assert complaints(code, *options) is None
+    record_property("processor_seconds", time.process_time() - begun)
     assert "error" in complaints(code + "\nno C at all", *options)

@@ -80,6 +80,8 @@ class Backend(ABC):
     settles_itself: bool = False  # before draws count, in a way of its own
     compiles_aside: bool = False  # the coordinator, while compiled moves are computed already
     computes_errands_alone: bool = False  # one order after the other, however many processors
+    remark: str = ""  # which the summary of a run makes on who computed it
+    made_by: str = ""  # the compiler, where the last bits of draws depend on it
 
     @final
     @property

@@ -371,6 +371,8 @@ def describe(run: Run) -> str:
         several = steps.min() < steps.max()
         parts.append(f"{steps.min()} to {steps.max()}" if several else f"{steps.max()}")
         parts[-1] += " local steps per move"
+    if run.settings.on.remark:
+        parts.append(run.settings.on.remark)
     return ", ".join(parts)
 
 

@@ -90,6 +90,7 @@ class StoredBackend(NamedTuple):
     name: str
     processors: int
     time_unit: str
+    remark: str
 
     def __repr__(self) -> str:
         return self.name
@@ -138,6 +139,8 @@ def describe_backend(backend: Backend) -> dict[str, Any]:
         "processors": backend.processors,
         "time_unit": backend.time_unit,
         "is_local": isinstance(backend, Processes),
+        "remark": backend.remark,
+        "made_by": backend.made_by,
     }
 
 

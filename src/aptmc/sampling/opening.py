@@ -130,7 +130,10 @@ def _settings_to_read(store: DiskStore, checkpoint: Checkpoint) -> Settings:
         checkpoint._replace(notes={**checkpoint.notes, "settings": said}),
         StoredProblem(store.description["problem"], store.width),  # type: ignore[arg-type]
         StoredBackend(  # type: ignore[arg-type]
-            backend["name"], backend["processors"], backend["time_unit"]
+            backend["name"],
+            backend["processors"],
+            backend["time_unit"],
+            backend.get("remark", ""),  # which earlier versions did not make
         ),
     )
     return settings.found(

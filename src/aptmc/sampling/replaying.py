@@ -15,7 +15,7 @@ from aptmc.kernels import Kernel
 from aptmc.problem import Problem
 from aptmc.result.compare import Comparison
 from aptmc.sampling.opening import PathLike, check_same
-from aptmc.sampling.resuming import build, check_kind_of_backend
+from aptmc.sampling.resuming import build, check_compiler, check_kind_of_backend
 from aptmc.sampling.saved_run import settings_in
 from aptmc.sampling.short_forms import backend_from
 from aptmc.schedule import Schedule
@@ -143,6 +143,7 @@ def _lanes_again(
     comparison = Comparison(disk.rows())
     session = replace(build(disk, checkpoint, settings, on.processors), store=comparison.append)
     session.tuning[...] = arrays["tuning"]
+    check_compiler(session, on, checkpoint)
     session.begin_from(arrays["first_states"])
     deadlines, kept = int(arrays["machine/passed"][0]), int(arrays["record/seen"][0])
     times = None

@@ -71,6 +71,7 @@ def prepare_to_resume(
             )
             restore(session, session_snapshot(checkpoint), same_flight=same_flight)
         on.check(session)
+        check_compiler(session, on, checkpoint)
     except BaseException:
         store.close()
         raise
@@ -102,6 +103,12 @@ def check_kind_of_backend(settings: Settings, on: Backend, checkpoint: Checkpoin
             f"this run was begun by {before}, and {on!r} would compute other numbers: use lanes on "
             "the same kind of device, with the same bits"
         )
+
+
+def check_compiler(session: Session, on: Backend, checkpoint: Checkpoint) -> None:
+    """Nor are they the same with the code of another compiler, where that matters."""
+    if isinstance(on, Lanes):
+        on.check_compiler(session, checkpoint.notes["backend"].get("made_by", ""))
 
 
 def build(store: DiskStore, checkpoint: Checkpoint, settings: Settings, processors: int) -> Session:

@@ -14,16 +14,20 @@ from typing_extensions import override
 from aptmc.arguments import class_named_clearly
 from aptmc.backends.base import Backend, Engine, LoopEngine
 from aptmc.backends.early_here import before_moves_count, search_here
+from aptmc.backends.lanes.c_here import NUMBA
 from aptmc.backends.lanes.descent import Descent
 from aptmc.backends.lanes.device import Device, chosen_device
+from aptmc.backends.lanes.handover import show
 from aptmc.backends.lanes.how_many import MOST_OF_TRIAL, SHARE_OF_TRIAL
 from aptmc.backends.lanes.journey import Journey, voyage_of
 from aptmc.backends.lanes.model import lane_model
+from aptmc.backends.lanes.tempering import Tempering, with_more
 from aptmc.checks import whole_number
 from aptmc.errors import InputError, RunFailed, StopReason
 from aptmc.exchange import NeighbouringRungs, RandomParity, Reassignment
 from aptmc.pools import Groups
 from aptmc.problem import Abc, Problem
+from aptmc.problem.density import DensityProblem
 from aptmc.problem.in_steps import in_steps
 from aptmc.schedule.base import Numbers
 from aptmc.session.control import Control
@@ -36,7 +40,6 @@ TICKS, TICKS_OF_DENSITY, TICKS_OF_WHOLE = 1000.0, 101.0, 11.0
 # The last two are one here: a coin says which neighbours are paired.
 RULES = (Reassignment, NeighbouringRungs, RandomParity)
 LANES_IN_WARMUP = 2048
-LANES_HERE, LANES_ON_DEVICE = 256, 65_536
 
 
 def ticks_between_deadlines(problem: Problem) -> float:
@@ -65,7 +68,7 @@ class Lanes(Backend):
     keeps one of so many. `schedule=Anytime(every=...)` counts ticks.
 
     :param lanes: how many; a ladder of R rungs uses the largest multiple of R. If nothing is said,
-        65,536 on a GPU and 256 on processors, or fewer, if that lets each chain of a budget in
+        65,536 on each GPU and 256 on processors, or fewer, if that lets each chain of a budget in
         seconds move often enough
     :param device: "gpu" needs a GPU of NVIDIA and cupy; "cpu" uses this machine's processors;
         "auto": a GPU, if there is one
@@ -113,12 +116,13 @@ class Lanes(Backend):
         # By ticks, each chain makes equally many moves, however many there are.
         self.chooses = lanes is None and budget_in == "seconds"
         if lanes is None:
-            lanes = LANES_ON_DEVICE if self.device.is_gpu else LANES_HERE
+            lanes = self.device.usual_lanes
         self.processors = whole_number("lanes", lanes)
         self.device.check(self.processors)
         self.own_pools = Groups(self.processors)
         self.pools_in_warmup = Groups(min(self.processors, LANES_IN_WARMUP))
         self.settle = float(settle)
+        self.remark = self.device.remark
         self.time_unit = "s" if budget_in == "seconds" else "tick"
 
     def __repr__(self) -> str:
@@ -172,7 +176,7 @@ class Lanes(Backend):
         :param kept: how many of the deadlines, the last ones, were recorded
         :param times: at which they were, if that was by a clock
         """
-        journey = Journey(session, self.device, Control())
+        journey = self._journey(session, Control())
         journey.again(deadlines, kept, times)
         journey.arrive()
         session.flush()
@@ -196,7 +200,7 @@ class Lanes(Backend):
         if self.is_in_real_time:
             budget = max(until - control.clock.now(), 0.0)
         with control.start_up.without_looking_up(Part.PROBLEM, self.device.words_at_first):
-            journey = Journey(session, self.device, control)
+            journey = self._journey(session, control)
         control.start_up.over()
         by_clock = self.is_in_real_time
         settle = self.settle * budget
@@ -212,13 +216,31 @@ class Lanes(Backend):
         journey.arrive()
         return journey.usage(stopped, failure)
 
+    def check_compiler(self, session: Session, before: str) -> None:
+        """Would moves that were begun by the code of a compiler be the same, to the last bit?"""
+        if not before:
+            return
+        self.made_by = self.device.made_by(voyage_of(session))
+        if self.made_by != before:
+            remedy = 'use aptmc.Lanes(compiler="numba")'
+            if before != NUMBA:
+                remedy = "use a machine with a C compiler, as that was on which it was begun"
+            raise InputError(
+                f"this run was begun with the code of {before}, and here lanes have that of "
+                f"{self.made_by}, by which densities may differ in their last bits: {remedy}"
+            )
+
+    def _journey(self, session: Session, control: Control) -> Journey:
+        self.made_by = self.device.made_by(voyage_of(session))
+        return Journey(session, self.device, control)
+
     def _search(self, session: Session, errand: Errand, budget: float, control: Control) -> Usage:
         """By ticks: in this process, and without taking any."""
         search = partial(search_here, session, errand, control, math.inf)
         return before_moves_count(search, control, session.processors)._replace(elapsed=0.0)
 
     def _find_states(self, session: Session, control: Control, until: float) -> None:
-        """First states of simulators climb down together; others are found as everywhere."""
+        """First states of simulators climb down together, those of densities from their prior."""
         if session.progress.has_states:
             return
 
@@ -231,8 +253,18 @@ class Lanes(Backend):
                 raise StoppedEarly
 
         look_up()
-        if session.problem.needs_search:
+        problem = session.problem
+        if problem.needs_search:
             session.begin_from(Descent(voyage_of(session), self.device, tell, look_up).states())
+        elif problem.reference_level == 0.0:  # chains can begin with draws from the prior
+            assert isinstance(problem, DensityProblem)
+            early = session.progress.early
+            drawn = session.find_states(early.remembering(session.mover.compute_all), tell)
+            drawn = with_more(drawn, problem.start, session.seed)
+            states = Tempering(voyage_of(session), self.device, tell, look_up).states(drawn)
+            show(session, states)
+            session.begin_from(states)
+            early.forget()
         else:
             session.begin(tell=tell)
 

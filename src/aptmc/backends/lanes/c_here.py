@@ -36,7 +36,8 @@ OPTIONS = ("-x", "c++", "-O1", "-fno-math-errno", "-ffp-contract=off", "-shared"
 # libc has another function of that name, which must not come first.
 AT_ONCE = ("-march=native", "-Wl,-Bsymbolic")
 ONE_BY_ONE = "c one by one"
-WAYS = ("auto", "c", ONE_BY_ONE, "numba")
+NUMBA = "numba"
+WAYS = ("auto", "c", ONE_BY_ONE, NUMBA)
 
 
 def advance_here(voyage: Voyage, way: str) -> Callable[..., None]:
@@ -44,13 +45,22 @@ def advance_here(voyage: Voyage, way: str) -> Callable[..., None]:
 
     :param way: "c", "c one by one", "numba", or "auto": C if that can be had
     """
-    if way != "numba":
+    if compiler_here(voyage, way) == NUMBA:
+        return compiled_advance(voyage.model)
+    return _in_c(voyage, several=way != ONE_BY_ONE)
+
+
+def compiler_here(voyage: Voyage, way: str) -> str:
+    """Which of the compilers that is: "C" or "numba"."""
+    if way != NUMBA:
         try:
-            return _in_c(voyage, several=way != ONE_BY_ONE)
+            _in_c(voyage, several=way != ONE_BY_ONE)
         except InputError:
             if way != "auto":
                 raise
-    return compiled_advance(voyage.model)
+        else:
+            return "C"
+    return NUMBA
 
 
 def _in_c(voyage: Voyage, *, several: bool) -> Callable[..., None]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from aptmc.backends.lanes.device import Device
 from aptmc.backends.lanes.fleet import Voyage
-from aptmc.backends.lanes.tables import Lanes, Whole, empty_lanes
+from aptmc.backends.lanes.tables import Lanes, Whole, empty_lanes, put_states, states_in
 from aptmc.compiled import Floats, FloatTable
 from aptmc.errors import InputError
 from aptmc.kernels.learned import usual_scale
@@ -47,10 +47,10 @@ class Descent:
         assert isinstance(voyage.model.problem, Abc)
         self.problem, self.target = voyage.model.problem, voyage
         self.rng = Key(voyage.seed, 0, 0, START).generator()
-        groups = min(voyage.groups, max(MOST_LANES // voyage.rungs, 1))
-        groups = max(groups, -(-FEWEST_LANES // voyage.rungs))
         # Moves of the run have keys of their own.
-        self.voyage = replace(voyage, groups=groups, seed=int(self.rng.integers(1 << 62)))
+        self.voyage = replace(
+            voyage, groups=groups_on_the_way(voyage), seed=int(self.rng.integers(1 << 62))
+        )
         self.fleet = device.fleet(self.voyage)
         self.tell, self.look_up = tell, look_up
         self.tolerance = float(voyage.levels[-1])
@@ -79,11 +79,7 @@ class Descent:
             self._bring_along(lanes, values)
             self.fleet.load(lanes)
             if before == coldest == self.tolerance:
-                rows = self._rows(lanes).reshape(self.voyage.rungs, 2 * self.voyage.groups, -1)
-                wanted = rows[:, np.arange(2 * self.target.groups) % rows.shape[1]]
-                found = np.full((2 * self.target.lanes, self.problem.width), np.nan)
-                found[:, : wanted.shape[2]] = wanted.reshape(len(found), -1)
-                return found
+                return states_for(self.target, states_in(lanes, self.voyage.places))
             factor = self._factor(lanes)
             self._set_tolerances(spread if factor is None else factor)
 
@@ -128,36 +124,19 @@ class Descent:
         place = self.voyage.places.value
         return lanes.reals[place : place + 2].T.ravel()
 
-    def _rows(self, lanes: Lanes) -> FloatTable:
-        """The states as rows: chain after chain."""
-        places, dimension = self.voyage.places, self.voyage.model.dimension
-        sides = [
-            np.vstack([
-                lanes.reals[side * dimension : (side + 1) * dimension],
-                lanes.reals[[places.value + side, places.log_prior + side]],
-            ]).T
-            for side in range(2)
-        ]  # fmt: skip
-        return np.stack(sides, axis=1).reshape(2 * self.voyage.lanes, dimension + 2)
-
     def _bring_along(self, lanes: Lanes, values: Floats) -> None:
         """Whoever is left behind goes on from where another is who has arrived."""
-        rows = self._rows(lanes)
-        places, dimension = self.voyage.places, self.voyage.model.dimension
+        rows = states_in(lanes, self.voyage.places)
         by_rung = np.repeat(np.maximum(self.target.levels, self.tolerance), 2 * self.voyage.groups)
         for level in np.unique(by_rung):
             behind = np.flatnonzero((by_rung == level) & ~(values <= level))
             arrived = np.flatnonzero(values <= level)
             rows[behind] = rows[self.rng.choice(arrived, behind.size)]
-        both = rows.reshape(self.voyage.lanes, 2, -1)
-        for side in range(2):
-            lanes.reals[side * dimension : (side + 1) * dimension] = both[:, side, :dimension].T
-            lanes.reals[places.value + side] = both[:, side, dimension]
-            lanes.reals[places.log_prior + side] = both[:, side, dimension + 1]
+        put_states(lanes, self.voyage.places, rows)
 
     def _factor(self, lanes: Lanes) -> FloatTable | None:
         """Of proposals that suit where the chains are now; None if they are too few to tell."""
-        rows = self._rows(lanes)[:, : self.voyage.model.dimension]
+        rows = states_in(lanes, self.voyage.places)[:, : self.voyage.model.dimension]
         below = rows[self._values(lanes) <= self.tolerance]
         try:
             factor = np.linalg.cholesky(np.cov(below.T).reshape(below.shape[1], -1))
@@ -171,3 +150,18 @@ class Descent:
             f"no way was found below tolerance {self.tolerance:g}; the smallest distances seen "
             f"were {smallest}: use larger tolerances, or more lanes"
         )
+
+
+def groups_on_the_way(voyage: Voyage) -> int:
+    """How many groups find first states: as many as there are, if they are not too many or few."""
+    groups = min(voyage.groups, max(MOST_LANES // voyage.rungs, 1))
+    return max(groups, -(-FEWEST_LANES // voyage.rungs))
+
+
+def states_for(voyage: Voyage, rows: FloatTable) -> FloatTable:
+    """A state for each chain from those of more groups or of fewer, rung by rung."""
+    by_rung = rows.reshape(voyage.rungs, -1, rows.shape[1])
+    wanted = by_rung[:, np.arange(2 * voyage.groups) % by_rung.shape[1]]
+    found = np.full((2 * voyage.lanes, voyage.model.problem.width), np.nan)
+    found[:, : wanted.shape[2]] = wanted.reshape(len(found), -1)
+    return found

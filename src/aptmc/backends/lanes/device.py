@@ -10,7 +10,7 @@ from typing import Literal, final
 
 from typing_extensions import override
 
-from aptmc.backends.lanes.c_here import WAYS
+from aptmc.backends.lanes.c_here import WAYS, compiler_here
 from aptmc.backends.lanes.fleet import Fleet, Voyage
 from aptmc.backends.lanes.many_fleets import ManyFleets
 from aptmc.backends.lanes.memory import check_host
@@ -19,6 +19,8 @@ from aptmc.backends.lanes.tables import Places
 from aptmc.checks import whole_number
 from aptmc.errors import InputError
 from aptmc.processors import processors_available
+
+LANES_HERE = 256
 
 
 class Device(ABC):
@@ -36,8 +38,22 @@ class Device(ABC):
 
     @property
     @abstractmethod
+    def usual_lanes(self) -> int:
+        """How many lanes there are, at the most, if nothing is said."""
+
+    @property
+    @abstractmethod
     def words_at_first(self) -> str:
         """What is said while it makes ready."""
+
+    @property
+    @abstractmethod
+    def remark(self) -> str:
+        """What the summary of a run says of it, if anything."""
+
+    @abstractmethod
+    def made_by(self, voyage: Voyage) -> str:
+        """The compiler, if the last bits of draws depend on it."""
 
     @abstractmethod
     def fleet(self, voyage: Voyage) -> Fleet:
@@ -50,7 +66,7 @@ class Processors(Device):
     """This machine's own."""
 
     threads: int
-    instead: bool = False  # because no GPU was found
+    instead_because: str = ""  # what a GPU lacks, if one was looked for
     fleets: int = 1  # among which they are divided
     compiler: str = "auto"
 
@@ -60,13 +76,29 @@ class Processors(Device):
     @property
     @override
     def words_at_first(self) -> str:
-        found = "no GPU was found, so lanes are computed here: " if self.instead else ""
+        found = "no GPU was found, so lanes are computed here: " if self.instead_because else ""
         return f"{found}compiling the lanes"
+
+    @property
+    @override
+    def usual_lanes(self) -> int:
+        return LANES_HERE
+
+    @property
+    @override
+    def remark(self) -> str:
+        because = self.instead_because.partition("\n")[0]
+        return f"lanes made by processors, because {because}" if because else ""
 
     @override
     def check(self, lanes: int) -> None:
         """At least for one parameter, which is known before anything is built."""
         check_host(lanes, Places(1, 0))
+
+    @override
+    def made_by(self, voyage: Voyage) -> str:
+        """Of densities: what simulators draw is computed by this library alone."""
+        return "" if voyage.model.stages is None else compiler_here(voyage, self.compiler)
 
     @override
     def fleet(self, voyage: Voyage) -> Fleet:
@@ -100,7 +132,7 @@ def chosen_device(
         return _gpus(bits, devices)
     if name == "gpu":
         raise InputError(f'device="gpu" cannot be used here: {missing}; use device="cpu"')
-    return Processors(threads, instead=True, fleets=fleets, compiler=compiler)
+    return Processors(threads, instead_because=missing, fleets=fleets, compiler=compiler)
 
 
 def _gpus(bits: int, devices: int | Literal["all"]) -> Device:

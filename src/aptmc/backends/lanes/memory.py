@@ -13,9 +13,12 @@ HOST_BITS = 64
 BYTES_OF_CHAIN = 750
 
 
-def check_fit(lanes: int, each: int, free: int, where: str) -> None:
-    """Refuse lanes that do not fit, and say how many would."""
-    fit = int(SHARE * free) // each
+def check_fit(lanes: int, each: int, free: int, where: str, shares: int = 1) -> None:
+    """Refuse lanes that do not fit, and say how many would.
+
+    :param shares: machines that share the lanes, with so much memory each
+    """
+    fit = shares * (int(SHARE * free) // each)
     if lanes > fit:
         raise InputError(
             f"{lanes} lanes of {each} bytes or more do not fit into the {free / 2**30:.1f} GiB "

@@ -105,6 +105,29 @@ class Lanes(NamedTuple):
     words: np.ndarray  # four half words for each lane: its generator
 
 
+def states_in(lanes: Lanes, places: Places) -> FloatTable:
+    """The states of all chains as rows, one after the other: parameters, value, log prior."""
+    dimension = places.dimension
+    sides = [
+        np.vstack([
+            lanes.reals[side * dimension : (side + 1) * dimension],
+            lanes.reals[[places.value + side, places.log_prior + side]],
+        ]).T
+        for side in range(2)
+    ]  # fmt: skip
+    return np.stack(sides, axis=1).reshape(2 * lanes.reals.shape[1], dimension + 2)
+
+
+def put_states(lanes: Lanes, places: Places, rows: FloatTable) -> None:
+    """Have all chains stand where these rows say."""
+    dimension = places.dimension
+    both = rows.reshape(lanes.reals.shape[1], 2, -1)
+    for side in range(2):
+        lanes.reals[side * dimension : (side + 1) * dimension] = both[:, side, :dimension].T
+        lanes.reals[places.value + side] = both[:, side, dimension]
+        lanes.reals[places.log_prior + side] = both[:, side, dimension + 1]
+
+
 def empty_lanes(places: Places, lanes: int) -> Lanes:
     """Lanes whose chains have no states yet."""
     return Lanes(

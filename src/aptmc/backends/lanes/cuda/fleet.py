@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, final
 
@@ -10,9 +12,10 @@ from typing_extensions import override
 
 from aptmc.backends.lanes.cuda.source import source_for
 from aptmc.backends.lanes.fleet import Deadline, Fleet, Voyage
-from aptmc.backends.lanes.memory import check_fit
-from aptmc.backends.lanes.tables import Lanes, Places
+from aptmc.backends.lanes.memory import SHARE
+from aptmc.backends.lanes.tables import Lanes
 from aptmc.compiled import Floats, FloatTable, FloatTables, Integers, IntegerTable
+from aptmc.errors import InputError
 
 THREADS = 128  # in a block
 
@@ -28,9 +31,29 @@ class GpuFleet(Fleet):
         self._cupy: Any = import_module("cupy")  # which few have installed
         self.voyage, self._gpu = voyage, self._cupy.cuda.Device(number)
         self._real = np.dtype(np.float64 if bits == 64 else np.float32)
-        check_memory(voyage.lanes, voyage.places, bits, number)
-        with self._gpu:
+        with self._on_it():
             self._make_ready(bits)
+
+    @contextmanager
+    def _on_it(self) -> Iterator[None]:
+        """All of this on this very GPU. If its memory does not suffice, say what would fit."""
+        try:
+            with self._gpu:
+                yield
+        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            raise InputError(self._too_many(str(error))) from error
+
+    def _too_many(self, said: str) -> str:
+        """Other programs may have taken memory since lanes were counted, and draws take some."""
+        voyage = self.voyage
+        with self._gpu:
+            free = int(self._cupy.cuda.runtime.memGetInfo()[0])
+            # What cupy holds is ours.
+            free += int(self._cupy.get_default_memory_pool().total_bytes())
+        fit = int(SHARE * free) // voyage.places.bytes_of_lane(8 * self._real.itemsize)
+        fit = min(fit, int(SHARE * voyage.lanes)) * voyage.all_groups // voyage.groups
+        lanes = voyage.all_groups * voyage.rungs
+        return f"{lanes} lanes do not fit on the GPU: use {fit} lanes or fewer ({said})"
 
     def _make_ready(self, bits: int) -> None:
         voyage = self.voyage
@@ -48,38 +71,38 @@ class GpuFleet(Fleet):
 
     @override
     def retune(self, levels: Floats, tuning: FloatTable) -> None:
-        with self._gpu:
+        with self._on_it():
             self._levels = self._cupy.asarray(levels, self._real)
             self._tuning = self._cupy.asarray(np.ascontiguousarray(tuning), self._real)
 
     @override
     def load(self, lanes: Lanes) -> None:
-        with self._gpu:
+        with self._on_it():
             self._reals = self._cupy.asarray(lanes.reals, self._real)
             self._wholes = self._cupy.asarray(lanes.wholes)
             self._words = self._cupy.asarray(lanes.words)
 
     @override
     def read(self) -> Lanes:
-        with self._gpu:
+        with self._on_it():
             reals = self._reals.get().astype(np.float64)
             return Lanes(reals, self._wholes.get(), self._words.get())
 
     @override
     def sums(self) -> IntegerTable:
-        with self._gpu:
+        with self._on_it():
             by_rung = self._wholes.reshape(self.voyage.places.wholes, self.voyage.rungs, -1)
             sums: IntegerTable = by_rung.sum(axis=2).get()
             return sums
 
     @override
     def catch_up(self, ticks: Integers) -> None:
-        with self._gpu:
+        with self._on_it():
             self._go_on(0, self._cupy.asarray(ticks, np.int64))
 
     @override
     def run(self, deadlines: list[Deadline]) -> FloatTables:
-        with self._gpu:
+        with self._on_it():
             voyage = self.voyage
             kept = sum(deadline.is_kept for deadline in deadlines)
             rows = self._cupy.empty(
@@ -110,14 +133,6 @@ class GpuFleet(Fleet):
              np.int64(ticks), limits, self._seed, self._levels, self._tuning,
              np.int64(self._tuning.shape[1]), self._reals, self._wholes, self._words),
         )  # fmt: skip
-
-
-def check_memory(lanes: int, places: Places, bits: int, number: int) -> None:
-    """Refuse lanes that do not fit, and say how many would."""
-    cupy = import_module("cupy")
-    with cupy.cuda.Device(number):
-        free, _ = cupy.cuda.runtime.memGetInfo()
-    check_fit(lanes, places.bytes_of_lane(bits), free, "on the GPU")
 
 
 def _blocks(threads: int) -> tuple[int]:
