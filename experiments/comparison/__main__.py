@@ -14,7 +14,7 @@ from experiments.comparison.simulators import SIMULATORS
 from experiments.comparison.table import markdown
 
 DENSITY = ("ours", "emcee", "zeus", "reddemcee", "dynesty", "nautilus", "ultranest", "blackjax")
-SMOOTH = ("ours_draws", "ours_gradient", "numpyro")
+SMOOTH = ("ours_draws", "ours_gradient", "numpyro", "nutpie")
 SIMULATOR = ("ours_simulator", "ours_adjusted", "pyabc", "elfi", "sbi")
 AT_ZERO = ("ours_adjusted", "sbi")  # what they aim at: of no use where a tolerance is given
 LIBRARIES = (*DENSITY, *SMOOTH, *SIMULATOR)

@@ -22,6 +22,7 @@ NAMES = {
     "ultranest": "UltraNest",
     "blackjax": "BlackJAX, tempered SMC",
     "numpyro": "NumPyro, NUTS",
+    "nutpie": "nutpie, NUTS",
     "pyabc": "pyABC",
     "elfi": "ELFI",
 }
