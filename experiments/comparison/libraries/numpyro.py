@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from experiments.comparison.given import Answer, Limits
@@ -40,7 +42,7 @@ def sample(density: Density, limits: Limits, seed: int) -> Answer:
         jax.random.key(seed), init_params=start, extra_fields=("num_steps",), collect_warmup=True
     )
     used = int(mcmc.get_extra_fields()["num_steps"].sum())  # here
-    parts = []  # here
+    parts: list[Any] = []  # here
     while not parts or not (limits.counts or over()):  # here
         mcmc.run(jax.random.key(seed + 1 + len(parts)), extra_fields=("num_steps",))
         parts.append(np.asarray(constrained(density.name, mcmc.get_samples())))
