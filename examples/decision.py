@@ -51,7 +51,8 @@ problem = aptmc.Tempered(
 # where load and decay are in balance. With thirty-two chains and two processors, thirty wait.
 
 # %%
-CLOSED, HARM, LIMIT, EVERY = 1.0, 8.0, 3.6, 10.0
+CLOSED, HARM, LIMIT = 1.0, 8.0, 3.6
+EVERY, ENOUGH = 10.0, 100  # seconds; moves of a chain
 sets = []
 with aptmc.start(
     problem,
@@ -65,8 +66,9 @@ with aptmc.start(
     for look in range(6):
         with suppress(TimeoutError):
             handle.wait(EVERY)
-        if not handle.inspect().run.is_settled:
-            print("no draws yet: chains have not come to the posterior")
+        seen = handle.inspect().run
+        if not seen.is_settled or seen.sweeps < ENOUGH:
+            print("no draws yet: chains have not forgotten where they began")
             continue
         draws = handle.snapshot()
         final = (draws["load"] / draws["decay"]).values

@@ -21,7 +21,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "decision": {
         "schedule": aptmc.Anytime(every=10),
         "on": aptmc.VirtualTime(2, hold=lambda theta, rung, rng: 1.0),
-        "budget": 500,
+        "budget": 1800,
     },
     "epidemic": {
         "ladder": aptmc.Ladder.tolerances([6.0, 8.0, 12.0]),
