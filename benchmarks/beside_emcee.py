@@ -178,9 +178,9 @@ def main(*, quick: bool) -> None:
     if find_spec("emcee") is None:
         print("## Beside emcee: not measured, pip install emcee\n")
         return
-    counted(6_000 if quick else EVALUATIONS, (1,) if quick else range(1, 6))
+    counted(6_000 if quick else EVALUATIONS, (1,) if quick else range(1, 11))
     timed(6.0 if quick else SECONDS, (1,) if quick else (1, 2, 3))
 
 
 if __name__ == "__main__":
-    counted(EVALUATIONS, range(1, 6))
+    counted(EVALUATIONS, range(1, 11))

@@ -134,7 +134,7 @@ def is_mostly_cold(run):
     """Whether three chains of four stand on the coldest rung; if not, as many as on each other."""
     on_rungs = np.bincount(run.settings.layout().rung)
     assert run.settings.ladder.levels[-1] == 0.0
-    if len(set(on_rungs.tolist())) == 1:
+    if on_rungs.max() <= max(2, on_rungs.min()):  # two chains at least are cold
         return False
     assert on_rungs[0] == 3 * on_rungs[1:].sum()
     return True
@@ -163,14 +163,17 @@ def test_most_chains_stand_where_leaps_get_about():
     assert run.statistics["divergences"][0] == 0.0
 
 
-def test_with_two_modes_all_rungs_have_as_many():
-    assert not is_mostly_cold(sampled(TWO))
+NO_JUMPS = aptmc.EllipticalSlice(jumps=0.0)  # from mode to mode, which rounds would see
+
+
+def test_with_two_modes_no_rung_has_more_than_others():
+    assert not is_mostly_cold(sampled(TWO, kernel=NO_JUMPS))
 
 
 def test_it_is_the_spread_of_means_that_tells(monkeypatch):
     """Planted: who takes chains to get about although they do not leaves few on warm rungs."""
     monkeypatch.setattr(annealing.Annealing, "_alike", lambda self, seen: 1.0)
-    assert is_mostly_cold(sampled(TWO))
+    assert is_mostly_cold(sampled(TWO, kernel=NO_JUMPS))
 
 
 @pytest.mark.parametrize(

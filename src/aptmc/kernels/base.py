@@ -107,6 +107,17 @@ class Kernel(ABC):
         """Whether it can use what all rungs have seen, where each has seen little (`by_all`)."""
         return False
 
+    def looks_at(self, rung: int, theta: FloatTable, log_target: Floats) -> FloatTable | None:
+        """What tells, beside parameters and likelihood, where chains of a rung stay for long.
+
+        A warm-up asks for it to see whether chains of the coldest rung get about by themselves. A
+        column for each; None, the default: this kernel cannot tell.
+
+        :param theta: states, one row each
+        :param log_target: the log density there of what the rung samples, up to a constant
+        """
+        return None
+
     def at_first(self, spread: Floats, rungs: int) -> Kernel:
         """The kernel of the first round.
 

@@ -20,7 +20,7 @@ from aptmc.kernels.proposing import AUTO, need_density
 from aptmc.kernels.seen import Seen
 from aptmc.kernels.slice import MOST_SHRINKS, draw_height, is_below
 from aptmc.kernels.stages import GOES, GOES_ON, STAYS, Stages, run_whole
-from aptmc.kernels.student_fit import fit_all
+from aptmc.kernels.student_fit import fit_all, shares_in
 from aptmc.kernels.students import (
     DEGREES,
     MEAN,
@@ -161,6 +161,14 @@ class EllipticalSlice(Kernel):
     def learns_from_all(self) -> bool:
         """Where it learns of modes: neighbours have been in more of them."""
         return self.learns and self.components > 1
+
+    @override
+    def looks_at(self, rung: int, theta: FloatTable, log_target: Floats) -> FloatTable | None:
+        """Which component they are in, and how much of the target the reference lacks there."""
+        if not isinstance(self.reference, Students):
+            return None
+        shares, log_reference = shares_in(self.reference.on(rung), theta)
+        return np.column_stack([shares.round(2), log_target - log_reference])
 
     def with_reference(self, reference: Students) -> EllipticalSlice:
         """The same in the midst of learning, with this reference."""

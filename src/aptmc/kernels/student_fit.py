@@ -77,6 +77,13 @@ def shape_of(mixed: Mixed) -> FloatTable:
     return np.asarray(matrix + np.einsum("k,ki,kj->ij", mixed.weights, away, away))
 
 
+def shares_in(mixed: Mixed, theta: FloatTable) -> tuple[FloatTable, Floats]:
+    """Of the components in each row; and the log density of the mixture there."""
+    heights, distances = log_heights(mixed, theta)
+    logs = log_densities(heights, distances, mixed.degrees, theta.shape[1])
+    return _shares(logs), np.asarray(np.logaddexp.reduce(logs, axis=1))
+
+
 def log_heights(mixed: Mixed, theta: FloatTable) -> tuple[Floats, FloatTable]:
     """By component: its weight over its volume, in logs; and the squared distances of the rows."""
     count = len(mixed.means)

@@ -23,9 +23,11 @@ from aptmc.schedule import DEADLINES_PER_SWEEP
 from aptmc.session.descent import Stage, rows_within, step_size_at
 from aptmc.session.session import Session, Usage
 from aptmc.settings import Settings
+from aptmc.store import Draws
 from aptmc.warmup import power_ladders
 from aptmc.warmup.annealing import Annealing
 from aptmc.warmup.approach import nearest, scale_of
+from aptmc.warmup.getting_about import is_soon, moves_until_forgotten
 from aptmc.warmup.guess import (
     DEADLINES_AT_FIRST,
     approach_to,
@@ -48,8 +50,8 @@ class Found:
     """Levels, kernel and deadlines, as they are after the rounds so far."""
 
     remembers = (
-        "levels", "kernel", "every", "shortest", "renews", "reference", "gets_about", "changed",
-        "seen",
+        "levels", "kernel", "every", "shortest", "renews", "reference", "gets_about",
+        "is_one_hill", "changed", "seen",
     )  # fmt: skip
 
     def __init__(self, settings: Settings) -> None:
@@ -62,6 +64,7 @@ class Found:
         self.every = first_deadlines(settings)
         self.shortest = 0.0  # time between deadlines that does not cost too much
         self.gets_about = False  # whether chains of the posterior forget soon where they began
+        self.is_one_hill = False  # whether a population saw them do so in one distribution
         self.changed = ""  # why the kernel is another one than at first
         self.renews = False  # every step is a fresh draw, as in rejection sampling
         self.reference: Students | None = None  # at the hot end, if one was fitted by now
@@ -117,7 +120,7 @@ class Found:
     def _seen_by_all(self, session: Session, rows: list[FloatTable]) -> list[FloatTable] | None:
         """For each rung, states that all rungs have seen; None, where each sees enough itself."""
         can = self.problem.ladder_kind == "powers" and not self.problem.reference_is_fitted
-        if not (can and self.kernel.learns_from_all and not self.gets_about and is_wanted(rows)):
+        if not (can and self.kernel.learns_from_all and is_wanted(rows)):
             self.seen = []
             return None
         self.seen = with_round(self.seen, self.levels, rows)
@@ -167,19 +170,11 @@ class Found:
             self.move_to(self.approach.after_descent(self.to_find.ladder, stages, coldest))
         if not self.kernel.learns:
             return
-        value, nothing = value_column(self.problem.dimension), np.zeros(len(self.levels))
+        value = value_column(self.problem.dimension)
         rows = [rows_within(stages, level, value) for level in self.levels]
+        sizes = np.array([step_size_at(stages, level) for level in self.levels])
         self.kernel = self.kernel.adapted(
-            Seen(
-                levels=self.levels,
-                states=[table[:, : self.problem.dimension] for table in rows],
-                moves=nothing,
-                steps=nothing,
-                accepted=nothing,
-                statistics=dict.fromkeys(self.kernel.statistics, nothing),
-                reference_level=self.problem.reference_level,
-                step_sizes=np.array([step_size_at(stages, level) for level in self.levels]),
-            )
+            self._unmoved(self.kernel, rows)._replace(step_sizes=sizes)
         )
 
     def learn_from_annealing(self, annealing: Annealing) -> list[tuple[float, FloatTable]]:
@@ -204,9 +199,34 @@ class Found:
         )
         self.move_to(levels)
         if annealing.mixes and not self._needs_hot_draws:
-            self.gets_about = True
+            self.gets_about = self.is_one_hill = True
             self.kernel = annealing.guide.of_one_hill(self.kernel)
         return remembered
+
+    def see_whether_it_gets_about(self, chains: Sequence[Draws], moves_left: float) -> None:
+        """Have most chains stand on the coldest rung, if these soon forget where they began there.
+
+        It is asked again after each late round, for references become better.
+
+        :param chains: the draws of each on the coldest rung, moved by the present kernel
+        :param moves_left: for all chains, about, when the warm-up is over
+        """
+        if self.is_one_hill or len(self.levels) == 1 or not self._may_be_mostly_cold:
+            return
+        forgotten = moves_until_forgotten(self.problem, self.kernel, self.levels[0], chains)
+        settings = self.settings()
+        layout = enough_chains(settings, gets_about=True).layout(settings.ladder, 1)
+        each = moves_left / layout.rung.size
+        self.gets_about = is_soon(forgotten, rungs=len(self.levels), moves_left=each)
+
+    @property
+    def _may_be_mostly_cold(self) -> bool:
+        """Whether ladder and pools are left to the warm-up, and no draws of warm rungs are wanted.
+
+        Lanes have thousands of chains, enough on each rung.
+        """
+        is_left = self.to_find.ladder is not None and self.to_find.pools
+        return is_left and not (self._needs_hot_draws or self.asked.on.computes_errands_alone)
 
     @property
     def other_kernel(self) -> Choice | None:
@@ -222,9 +242,15 @@ class Found:
 
         :param remembered: states, by power
         """
-        kernel, nothing = first_kernel(self.settings(), other.kernel), np.zeros(len(self.levels))
+        kernel = first_kernel(self.settings(), other.kernel)
         rows = [self.approach.states_for(level, remembered) for level in self.levels]
-        seen = Seen(
+        seen = self._unmoved(kernel, rows)._replace(support=self.problem.support)
+        self.kernel, self.changed = kernel.adapted(seen), other.why
+
+    def _unmoved(self, kernel: Kernel, rows: list[FloatTable]) -> Seen:
+        """States of each rung that a kernel is to learn from, and that another has moved."""
+        nothing = np.zeros(len(self.levels))
+        return Seen(
             levels=self.levels,
             states=[table[:, : self.problem.dimension] for table in rows],
             moves=nothing,
@@ -232,9 +258,7 @@ class Found:
             accepted=nothing,
             statistics=dict.fromkeys(kernel.statistics, nothing),
             reference_level=self.problem.reference_level,
-            support=self.problem.support,
         )
-        self.kernel, self.changed = kernel.adapted(seen), other.why
 
     @property
     def _needs_hot_draws(self) -> bool:

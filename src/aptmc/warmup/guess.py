@@ -28,6 +28,7 @@ JITTER = 0.5
 # Where they get about on the coldest rung, so many chains stand there for each on another one: so
 # large a part of the time is spent where draws count. Measured: docs/tuning.md.
 COLDEST = 3
+FEWEST_COLDEST = 2  # chains, where draws count
 DEADLINES_AT_FIRST = 20.0  # in the first round
 DEADLINES_OF_COUNTS = 1e-3  # seconds between them, where no time is given
 APPROACHES: Mapping[str, type[Approach]] = {
@@ -115,4 +116,7 @@ def enough_chains(settings: Settings, *, gets_about: bool = False) -> Pools:
     if is_mostly_cold and warmer > 0 and not ladder.idle_rungs:
         each = math.ceil(enough / (warmer * (1 + COLDEST)))
         return Shared(each, coldest=COLDEST * each * warmer)
-    return Shared(math.ceil(enough / (ladder.rungs - len(ladder.idle_rungs))))
+    each = math.ceil(enough / (ladder.rungs - len(ladder.idle_rungs)))
+    # Of one chain nobody can say whether it agrees with others.
+    is_alone = each == 1 and warmer > 0 and not ladder.idle_rungs
+    return Shared(each, coldest=FEWEST_COLDEST if is_alone else None)

@@ -46,6 +46,7 @@ WHOLE = 0.99
 # So much of a warm-up is left to the run itself, which settles with frozen settings.
 SETTLING = 0.125
 SWEEPS_OF_ROUNDS = 2  # in which they settle; they need not be exact
+LATE_ROUNDS = 3  # after which it is looked at whether chains get about where draws count
 FEWEST_TRIPS = 5  # of states from the coldest rung to the hottest and back, before one is fitted
 LEAST_LEFT = 1e-9  # of a warm-up's length: what is less is the rest of a sum
 
@@ -358,12 +359,15 @@ class Tuner:
             return []
         # Where a descent has seen more than a round that was too short, that stays.
         tells = settled > 0.0 or not self.problem.needs_search
+        completions = int(machine.completed.sum())
+        if settled > 0.0 and self.number >= self.count - LATE_ROUNDS:
+            moves_left = completions * sampling / max(usage.of_budget, LEAST_LEFT)
+            found.see_whether_it_gets_about(by_rung[0], moves_left)
         if tells:
             found.learn_kernel(session, rows)
         found.learn_deadlines(machine, usage)
         rates = found.swap_rates(rows)
         accepted = mean_per_move(machine, session.record, ACCEPTED) / session.tuning[:, STEPS]
-        completions = int(machine.completed.sum())
         self.rounds.append(
             Round(self.settings.ladder, usage.elapsed, completions, rates, accepted, found.every)
         )
