@@ -41,6 +41,7 @@ class Killed(NamedTuple):
     weight: float  # of the slow mode
     moves: int
     kills: int
+    late: float  # seconds, after its budget
 
 
 def log_likelihood(theta: Any) -> float:
@@ -53,7 +54,7 @@ def killed_run(seed: int, seconds: float, per_second: float) -> Killed:
     """One run, in which workers are killed until it ends."""
     rng = np.random.default_rng(seed)
     problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.uniform(-10, 20)))
-    kills = 0
+    kills, began = 0, time.monotonic()
     with aptmc.start(
         problem,
         budget=seconds,
@@ -75,8 +76,9 @@ def killed_run(seed: int, seconds: float, per_second: float) -> Killed:
                     os.kill(victim, signal.SIGKILL)
                     kills += 1
         run = handle.wait()
+        late = time.monotonic() - began - seconds
     draws = np.concatenate(run.series("x"))
-    return Killed(float((draws > 0.0).mean()), run.completions, kills)
+    return Killed(float((draws > 0.0).mean()), run.completions, kills, late)
 
 
 def choose_victim(seen: Inspection, rng: np.random.Generator) -> int | None:
@@ -106,13 +108,13 @@ def fresh_keys() -> Iterator[None]:
 
 def killed_runs(
     runs: int, seconds: float, at_once: int, per_second: float = PER_SECOND
-) -> tuple[Estimate, float, float]:
-    """Many runs: the weight of the slow mode, and moves and kills of a run."""
+) -> tuple[Estimate, float, float, float]:
+    """Many runs: the weight of the slow mode, moves and kills of a run, and the latest return."""
     with ThreadPoolExecutor(at_once) as executor:
         seeds = range(1, 1 + runs)
         found = list(executor.map(lambda seed: killed_run(seed, seconds, per_second), seeds))
-    weights, moves, kills = zip(*found, strict=True)
-    return estimate(weights), float(np.mean(moves)), float(np.mean(kills))
+    weights, moves, kills, late = zip(*found, strict=True)
+    return estimate(weights), float(np.mean(moves)), float(np.mean(kills)), max(late)
 
 
 def main() -> None:
@@ -121,22 +123,23 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--at-once", type=int, default=8)
+    parser.add_argument("--per-second", type=float, default=PER_SECOND, help="kills")
     options = parser.parse_args()
     # A move that ends three of its workers ends a run; here it is not the move's fault.
     local_workforce.MOST_DEATHS = 1_000_000  # type: ignore[attr-defined]
-    print("| a lost move is | kills in a run | moves | weight of the slow mode | off by |")
-    print("| --- | --- | --- | --- | --- |")
+    print("| a lost move is | kills in a run | moves | weight of the slow mode | off by | latest |")
+    print("| --- | --- | --- | --- | --- | --- |")
     for name, planted in (("replayed with its key", False), ("drawn afresh", True)):
-        arguments = (options.runs, options.seconds, options.at_once)
+        arguments = (options.runs, options.seconds, options.at_once, options.per_second)
         if planted:
             with fresh_keys():
-                weight, moves, kills = killed_runs(*arguments)
+                weight, moves, kills, late = killed_runs(*arguments)
         else:
-            weight, moves, kills = killed_runs(*arguments)
+            weight, moves, kills, late = killed_runs(*arguments)
         off = (weight.value - TRUTH) / weight.error
         print(
             f"| {name} | {kills:.0f} | {moves:.0f} | {weight.value:.4f} ± {weight.error:.4f} "
-            f"| {off:+.1f} standard errors |",
+            f"| {off:+.1f} standard errors | {late:+.2f} s |",
             flush=True,
         )
 

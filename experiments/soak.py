@@ -5,13 +5,14 @@ takes twenty times as long, into a store. Meanwhile, at random: workers are kill
 that starts them; the run is killed, interrupted or ended by a signal, and resumed; its disk is
 full; all its processes are suspended for a while; and where the system allows it, each sitting has
 a clock that began at another time. In the end the posterior must be within its error, and the
-whole run, computed again from its log, the same bit for bit.
+whole run, computed again from its log, the same bit for bit. No call may return late.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import resource
 import shutil
@@ -20,7 +21,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, final
 
@@ -34,6 +36,7 @@ SLOW, FAST = 0.02, 0.001  # seconds of a move in each mode
 WORKERS = 3
 LONGEST_START = 60.0  # seconds for a sitting to begin, on a machine that is busy
 MOST_ERRORS = 4.9  # one false alarm in a million
+LATEST = 1.0  # seconds after its budget, or after a suspension, at which a sitting may return
 # How often each happens among others.
 ODDS = {
     "worker killed": 10,
@@ -64,17 +67,34 @@ def problem() -> aptmc.Tempered:
 def sit(store: Path, seconds: float) -> None:
     """Go on, or begin where nothing was saved yet."""
     on = aptmc.Processes(WORKERS, group=1, ahead=0)
-    with suppress(aptmc.InputError):
+    with suppress(aptmc.InputError), timed(store, seconds):
         aptmc.resume(store, problem(), budget=seconds, on=on, progress=False)
         return
     shutil.rmtree(store, ignore_errors=True)
-    aptmc.sample(
-        problem(), budget=seconds, warmup=0, store=store, save_every=1.0, keep="all",
-        ladder=aptmc.Ladder.geometric(4, hottest=0.02),
-        kernel=aptmc.RandomWalk([1.0, 2.0, 4.0, 6.0]),
-        schedule=aptmc.Anytime(every="20 ms"), pools=aptmc.Shared(2), on=on, log_events=True,
-        progress=False, seed=1,
-    )  # fmt: skip
+    with timed(store, seconds):
+        aptmc.sample(
+            problem(), budget=seconds, warmup=0, store=store, save_every=1.0, keep="all",
+            ladder=aptmc.Ladder.geometric(4, hottest=0.02),
+            kernel=aptmc.RandomWalk([1.0, 2.0, 4.0, 6.0]),
+            schedule=aptmc.Anytime(every="20 ms"), pools=aptmc.Shared(2), on=on, log_events=True,
+            progress=False, seed=1,
+        )  # fmt: skip
+
+
+def note_of(store: Path) -> Path:
+    """A file beside the store: how many seconds after its budget the last call returned."""
+    return store.with_name(store.name + ".late")
+
+
+@contextmanager
+def timed(store: Path, seconds: float) -> Iterator[None]:
+    """Note how late a call returns, however it does."""
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # the disk is full
+            note_of(store).write_text(repr(time.monotonic() - began - seconds))
 
 
 # --- around it ------------------------------------------------------------------------------------
@@ -175,6 +195,16 @@ def has_clocks() -> bool:
         return False
 
 
+def lateness(store: Path, since_continued: float) -> float:
+    """How late the last call returned; whoever was suspended then could not before he went on.
+
+    :param since_continued: seconds since the last suspension was over
+    """
+    with suppress(OSError, ValueError):
+        return min(float(note_of(store).read_text()), since_continued)
+    return -math.inf  # it was killed before it had an end
+
+
 def soak(store: Path, seconds: float, every: float, suspended: float, seed: int) -> bool:
     """Let things happen until the time is over; whether nothing came of it."""
     rng = np.random.default_rng(seed)
@@ -182,10 +212,11 @@ def soak(store: Path, seconds: float, every: float, suspended: float, seed: int)
     complaints: list[str] = []
     names, odds = list(ODDS), np.array(list(ODDS.values())) / sum(ODDS.values())
     own_clocks = has_clocks()
-    until, latest = time.monotonic() + seconds, 0.0
+    until, latest = time.monotonic() + seconds, -math.inf
     while (left := until - time.monotonic()) > 0.0:
         offset = int(rng.integers(1, 1_000_000)) if own_clocks else 0
-        sitting, suspended_for = Sitting(store, left, offset), 0.0
+        note_of(store).unlink(missing_ok=True)
+        sitting, continued = Sitting(store, left, offset), -math.inf
         counts["sittings"] += 1
         while not sitting.wait(min(rng.exponential(every), until - time.monotonic() + 1.0)):
             if time.monotonic() > until + LONGEST_START:
@@ -198,9 +229,12 @@ def soak(store: Path, seconds: float, every: float, suspended: float, seed: int)
             counts[what] += 1
             print(f"{until - time.monotonic():8.0f} s left: {what}", flush=True)
             happen(what, sitting, rng, suspended)
-            suspended_for += suspended if what == "all suspended" else 0.0
-        late = time.monotonic() - sitting.began - sitting.seconds - suspended_for
+            if what == "all suspended":
+                continued = time.monotonic()
+        late = lateness(store, time.monotonic() - continued)
         latest = max(latest, late)
+        if late > LATEST:
+            complaints.append(f"a sitting returned {late:.1f} s late, {LATEST:g} s are allowed")
         for _ in range(int(LONGEST_START)):
             if not sitting.everybody():
                 break

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from aptmc.session import compiling_process
 from aptmc.session.compiling_process import all_compiled, one_at_a_time, still_there
 from aptmc.session.standing_by import stand_by_to_answer
 from aptmc.targets.compile_ahead import all_functions, compile_ahead, found_by_name, name_of
+from tests.backends.contract import eventually
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -172,6 +174,21 @@ def test_a_process_of_its_own_fills_the_cache(tmp_path):
     assert seen[0] == "aptmc.problem.weights power_log_weight"
     assert [name for name in seen if "choose_pairs" in name] == ["__main__ Own.choose_pairs"]
     assert len(seen) == 3  # and a call of that, with its settings
+
+
+def test_nobody_waits_until_it_has_begun(monkeypatch):
+    """A run that is under way has not got the seconds that it takes on a busy machine."""
+    gate = threading.Event()
+
+    def slow_start(*_, **__):
+        gate.wait()
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(compiling_process.subprocess, "run", slow_start)
+    process = compiling_process.CompilingProcess([])  # it used to come back after the gate only
+    assert not process.has_ended()
+    gate.set()
+    eventually(process.has_ended)
 
 
 def test_a_process_ends_when_nobody_is_at_the_other_end():

@@ -28,7 +28,7 @@ SCRIPTS = ROOT / "examples"
 KEPT = ROOT / "docs" / "gallery"
 ORDER = (
     "mixture", "epidemic", "predators_and_prey", "external_program", "expensive_likelihood",
-    "cluster",
+    "decision", "cluster",
 )  # fmt: skip
 CELL = re.compile(r"^# %%(?P<words>.*)$", re.MULTILINE)
 PICTURE = re.compile(r'\.savefig\("(?P<name>\w+\.png)"')

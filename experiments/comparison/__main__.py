@@ -14,16 +14,19 @@ from experiments.comparison.simulators import SIMULATORS
 from experiments.comparison.table import markdown
 
 DENSITY = ("ours", "emcee", "zeus", "reddemcee", "dynesty", "nautilus", "ultranest", "blackjax")
-SMOOTH = ("ours_draws", "ours_gradient", "numpyro")
+SMOOTH = ("ours_draws", "ours_gradient", "numpyro", "nutpie")
 SIMULATOR = ("ours_simulator", "ours_adjusted", "pyabc", "elfi", "sbi")
+AT_ZERO = ("ours_adjusted", "sbi")  # what they aim at: of no use where a tolerance is given
 LIBRARIES = (*DENSITY, *SMOOTH, *SIMULATOR)
 RUNS = 10
+KINDS = ("evaluations", "seconds")
 
 
 def libraries_for(problem: str) -> tuple[str, ...]:
     """Who can sample it."""
     if problem in SIMULATORS:
-        return SIMULATOR
+        at_zero = not SIMULATORS[problem].tolerances
+        return SIMULATOR if at_zero else tuple(each for each in SIMULATOR if each not in AT_ZERO)
     return (*DENSITY, *SMOOTH) if PROBLEMS[problem].is_smooth else DENSITY
 
 
@@ -42,7 +45,7 @@ def main() -> None:
     parser.add_argument("--install", action="store_true", help="make the environment of the others")
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=list(LIBRARIES))
-    parser.add_argument("--equal", choices=("evaluations", "seconds"), default="evaluations")
+    parser.add_argument("--equal", choices=(*KINDS, "both"), default="evaluations")
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument(
         "--at-once",
@@ -58,28 +61,29 @@ evaluations are equal, or simulations sleep",
     options = parser.parse_args()
     if options.install:
         install()
-    cells = [
-        Cell(problem, library, seed, options.equal)
-        for seed, problem, library in product(
-            range(1, options.runs + 1), options.problems, options.libraries
-        )
-        if library in libraries_for(problem)
-        and (options.equal == "seconds" or PROBLEMS[problem].evaluations > 0)
-    ]
-    if not options.table:
-        if not PYTHON.exists():
-            parser.error(f"the other libraries are not there: {INSTALL}")
-        fill(cells, options.at_once, afresh=options.afresh)
-    text = markdown(cells, options.equal)
-    print(text)
-    if options.page:
-        options.page.write_text(
-            with_tables(options.page.read_text(encoding="utf-8"), options.equal, text),
-            encoding="utf-8",
-        )
-        publish(cells)
+    everything = []
+    for kind in KINDS if options.equal == "both" else (options.equal,):
+        cells = [
+            Cell(problem, library, seed, kind)
+            for seed, problem, library in product(
+                range(1, options.runs + 1), options.problems, options.libraries
+            )
+            if library in libraries_for(problem)
+            and (kind == "seconds" or PROBLEMS[problem].evaluations > 0)
+        ]
+        everything += cells
+        if not options.table:
+            if not PYTHON.exists():
+                parser.error(f"the other libraries are not there: {INSTALL}")
+            fill(cells, options.at_once, afresh=options.afresh)
+        text = markdown(cells, kind)
+        print(text)
+        if options.page:
+            page = with_tables(options.page.read_text(encoding="utf-8"), kind, text)
+            options.page.write_text(page, encoding="utf-8")
+            publish(cells)
     if options.picture:
-        draw(cells, options.picture)
+        draw(everything, options.picture)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ PUBLISHED = Path(__file__).with_name("cells.json")
 OURS = "ours"
 PATIENCE, EXTRA = 3.0, 60.0  # budgets, and seconds: whoever has not returned then is ended
 TRAINING = {"sbi": 1800.0, "nautilus": 1800.0}  # more seconds, for networks
+PACE = 3_000  # evaluations a second, slow for a density
+CROWD = 60.0  # seconds by the clock for one of a processor, which others want as well
 
 
 class Cell(NamedTuple):
@@ -84,12 +86,14 @@ def measure(cell: Cell) -> dict[str, Any]:
     """Run it, and keep what came of it or what it complained of."""
     evaluations, seconds, _ = cell.limits
     python = sys.executable if cell.library.startswith(OURS) else str(PYTHON)
+    patience = PATIENCE * (seconds or evaluations / PACE) + TRAINING.get(cell.library, EXTRA)
     asked = {
         "problem": cell.problem, "library": cell.library, "seed": cell.seed, "limits": cell.limits,
+        "processor": None if seconds else int(patience),
     }  # fmt: skip
     alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     surroundings = os.environ | alone | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
-    patience = PATIENCE * (seconds or evaluations / 3_000) + TRAINING.get(cell.library, EXTRA)
+    clock = patience if seconds else CROWD * patience
     cell.path.parent.mkdir(parents=True, exist_ok=True)
     with subprocess.Popen(
         [python, "-m", "experiments.comparison.one_run", json.dumps(asked)],
@@ -97,9 +101,11 @@ def measure(cell: Cell) -> dict[str, Any]:
         cwd=CACHE, start_new_session=True,  # some leave logs where they are
     ) as process:  # fmt: skip
         try:
-            reply, complaint = process.communicate(timeout=patience)
+            reply, complaint = process.communicate(timeout=clock)
+            if process.returncode == -signal.SIGXCPU:
+                complaint = f"ended after {patience:.0f} s of a processor"
         except subprocess.TimeoutExpired:
-            reply, complaint = "", f"ended after {patience:.0f} s"
+            reply, complaint = "", f"ended after {clock:.0f} s"
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

@@ -21,6 +21,7 @@ OTHERS = {
     "zeus": "zeus-mcmc==2.5.4",
     "blackjax": "blackjax>=1.2,<2",
     "numpyro": "numpyro>=0.20,<1",
+    "nutpie": "nutpie>=0.16,<0.17",
     "pyabc": "pyabc>=0.13,<0.14",
     "elfi": "elfi>=0.8.7,<0.9",
     "sbi": "sbi>=0.23,<1",

@@ -73,7 +73,7 @@ def from_cube(cube: Any) -> Any:
     return GIVEN.density.from_cube(np.asarray(cube))
 
 
-PILOT = 1000
+PILOT = 5_000
 
 
 class Limits(NamedTuple):
@@ -94,13 +94,17 @@ class Limits(NamedTuple):
             return nullcontext(None)
         return FORK.Pool(self.workers)
 
-    def calls(self, function: Callable[[Any], float]) -> int:
-        """For libraries that know no time: as many calls as a bare loop makes in these seconds."""
-        points = GIVEN.density.draw_prior(np.random.default_rng(0), PILOT)
+    def calls(self, pilot: Callable[[int], object]) -> int:
+        """For libraries that know no time: as many calls as they make at the pace of a pilot.
+
+        :param pilot: has the library make so many calls, its own work between them included
+        """
+        if self.counts:
+            return self.evaluations
         began = time.perf_counter()
-        for point in points:
-            function(point)
-        return int(self.workers * self.seconds * PILOT / (time.perf_counter() - began))
+        pilot(PILOT)
+        took = time.perf_counter() - began
+        return int(PILOT * max(self.seconds - took, 0.0) / took)
 
     def begin(self, share: float = 1.0) -> None:
         """From now on all processes know when it is over, or when a share of the time is."""

@@ -16,7 +16,8 @@ PINK, SKY, BROWN, GREY, PURPLE = "#CC79A7", "#56B4E9", "#8C564B", "#7F7F7F", "#6
 LOOKS = {
     "emcee": ("s", VERMILLION), "zeus": ("D", GREEN), "reddemcee": ("^", ORANGE),
     "dynesty": ("P", SKY), "nautilus": ("X", PURPLE), "ultranest": ("*", BROWN),
-    "blackjax": ("v", PINK), "numpyro": ("p", GREEN), "pyabc": ("X", GREY), "elfi": ("v", BROWN),
+    "blackjax": ("v", PINK), "numpyro": ("p", GREEN), "nutpie": (">", PURPLE),
+    "pyabc": ("X", GREY), "elfi": ("v", BROWN),
     "sbi": ("h", ORANGE),
 }  # fmt: skip
 OPEN = {"ours_gradient": "D", "ours_adjusted": "s", "ours_draws": "h"}  # ways to use ours

@@ -22,6 +22,7 @@ NAMES = {
     "ultranest": "UltraNest",
     "blackjax": "BlackJAX, tempered SMC",
     "numpyro": "NumPyro, NUTS",
+    "nutpie": "nutpie, NUTS",
     "pyabc": "pyABC",
     "elfi": "ELFI",
 }
@@ -39,12 +40,13 @@ class Row(NamedTuple):
     worth: tuple[float, ...]  # effective draws of a run, by quantity
     off: tuple[float, ...]  # standard errors of each quantity's mean over runs
     weights: tuple[float, float] | None  # root mean squared error of weights of modes; its error
-    evidence: tuple[float, float] | None  # mean error of the log evidence; its standard error
+    evidence: tuple[float, float, float] | None  # of the log evidence: the same, and mean error
     evaluations: float
     elapsed: tuple[float, float]  # median and latest
     in_time: int  # runs that returned within 2 per cent of their budget
     idle: float | None  # share of the budget in which processors did not simulate
-    processor: float  # seconds of a run, those of all processors added up
+    processor: float  # seconds of a run, those of all processors added up, start-up included
+    sampling: float  # the same, from the call to the answer
     lines: int
     note: str
 
@@ -56,7 +58,7 @@ def row(density: Density | Simulator, library: str, found: Sequence[dict[str, An
     if not answered:
         nothing = (math.nan,) * len(density.words)
         said = complaints[-1] if complaints else NOT_RUN
-        return Row(library, 0, said, nothing, nothing, None, None, 0, (0, 0), 0, None, 0, 0, "")
+        return Row(library, 0, said, nothing, nothing, None, None, 0, (0, 0), 0, None, 0, 0, 0, "")
     truth = density.truth
     errors = np.array([each["means"] for each in answered]) - np.array(truth.means)
     worth = np.array(truth.variances) / np.maximum((errors**2).mean(axis=0), 1e-300)
@@ -64,14 +66,12 @@ def row(density: Density | Simulator, library: str, found: Sequence[dict[str, An
     off = np.divide(errors.mean(axis=0), spread, where=spread > 0, out=np.full(len(worth), np.inf))
     modes = None
     if density.modes and len(errors) > 1:
-        squares = (errors[:, list(density.modes)] ** 2).mean(axis=1)
-        root = math.sqrt(squares.mean())
-        modes = root, float(squares.std(ddof=1) / math.sqrt(len(squares)) / (2.0 * root or 1.0))
+        modes = _root((errors[:, list(density.modes)] ** 2).mean(axis=1))
     logs = np.array([e["log_evidence"] for e in answered if e["log_evidence"] is not None])
     evidence = None
     if logs.size > 1:
         away = logs - truth.log_evidence
-        evidence = float(np.sqrt((away**2).mean())), float(away.mean())
+        evidence = *_root(away**2), float(away.mean())
     elapsed = [each["elapsed"] for each in answered]
     idle = [each["idle"] for each in answered if each.get("idle") is not None]
     return Row(
@@ -81,8 +81,15 @@ def row(density: Density | Simulator, library: str, found: Sequence[dict[str, An
         sum(each <= ON_TIME * density.seconds for each in elapsed),
         float(np.mean(idle)) if idle else None,
         float(np.mean([each.get("whole", each["processor"]) for each in answered])),
-        answered[0]["lines"], answered[0]["note"],
+        float(np.mean([each["processor"] for each in answered])),
+        max(each["lines"] for each in answered), answered[0]["note"],
     )  # fmt: skip
+
+
+def _root(squares: Any) -> tuple[float, float]:
+    """The root of the mean of squared errors, and its standard error."""
+    root = math.sqrt(squares.mean())
+    return root, float(squares.std(ddof=1) / math.sqrt(len(squares)) / (2.0 * root or 1.0))
 
 
 def rows(cells: Sequence[Cell]) -> Iterator[tuple[Density | Simulator, list[Row]]]:
@@ -156,15 +163,17 @@ def _line(density: Density | Simulator, each: Row, kind: str) -> str:
         return f"| {name} | 0 | {each.failed.replace('|', '/')} {empty}|"
     worth = f"**{_count(least(each))}** ({', '.join(map(_count, each.worth))})"
     modes = "-" if each.weights is None else f"{each.weights[0]:.3f} ± {each.weights[1]:.3f}"
-    logs = (
-        "-" if each.evidence is None else f"{each.evidence[0]:.3f} (mean {each.evidence[1]:+.3f})"
-    )
+    logs = "-" if each.evidence is None else "{:.3f} ± {:.3f} (mean {:+.3f})".format(*each.evidence)
     off = max(each.off, key=abs)
     cells = [
-        name, str(each.runs), worth, f"{off:+.1f} se", modes, logs, f"{each.evaluations:,.0f}",
-        _count(1000.0 * least(each) / each.evaluations), f"{each.elapsed[0]:.1f}",
+        name, str(each.runs), worth, f"{off:+.1f} se", modes, logs,
+        f"{each.evaluations:,.0f}" if each.evaluations else "-",
+        _count(1000.0 * least(each) / each.evaluations) if each.evaluations else "-",
     ]  # fmt: skip
-    if kind != "evaluations":
+    if kind == "evaluations":
+        cells += [f"{each.sampling:.1f}", _count(least(each) / each.sampling)]
+    else:
+        cells += [f"{each.elapsed[0]:.1f}", _count(least(each) / each.elapsed[0])]
         idle = "-" if each.idle is None else f"{each.idle:.0%}"
         cells += [f"{each.elapsed[1]:.1f}", f"{each.in_time} of {each.runs}", idle]
     return "| " + " | ".join([*cells, str(each.lines)]) + " |"
@@ -172,7 +181,9 @@ def _line(density: Density | Simulator, each: Row, kind: str) -> str:
 
 def _of_time(kind: str) -> str:
     """Heads of the columns that speak of it."""
-    return "seconds" if kind == "evaluations" else "seconds | latest | in time | idle"
+    if kind == "evaluations":
+        return "processor seconds | per second"
+    return "seconds | per second | latest | in time | idle"
 
 
 def _count(value: float) -> str:

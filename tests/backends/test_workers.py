@@ -253,6 +253,33 @@ def test_when_the_coordinating_process_is_killed_nobody_is_left(tmp_path):
         assert script.process.wait() == -signal.SIGKILL
 
 
+# Hundredths of a second of processor time that all processes of a script have used. A start takes
+# about two hundred, most of it for libraries that the script and the ancestor load side by side.
+MOMENTS = [120, *[pytest.param(spent, marks=pytest.mark.validation) for spent in range(0, 260, 15)]]
+
+
+@pytest.mark.parametrize("spent", MOMENTS)
+def test_when_it_is_killed_in_mid_start_nobody_is_left(spent, tmp_path):
+    """Moments are of processor time, so that they are the same on a busy machine."""
+    with running_script(tmp_path, BEGINNING + UNTIL_A_SIGNAL) as script:
+        eventually(lambda: script.processor_time() >= spent)
+        script.process.kill()
+        eventually(lambda: not script.processes())
+        assert script.process.wait() == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    "present", [pytest.param(n, marks=pytest.mark.validation) for n in range(2, 6)]
+)
+def test_when_it_is_killed_as_soon_as_there_are_so_many_nobody_is_left(present, tmp_path):
+    """The ancestor, the fork server, one worker, two: each at its very beginning."""
+    with running_script(tmp_path, BEGINNING + UNTIL_A_SIGNAL) as script:
+        eventually(lambda: len(script.processes()) >= present)
+        script.process.kill()
+        eventually(lambda: not script.processes())
+        assert script.process.wait() == -signal.SIGKILL
+
+
 def test_the_budget_is_kept_though_every_simulation_hangs(tmp_path):
     """If it were not, this would take forever."""
     with running_script(tmp_path, BEGINNING + UNTIL_THE_BUDGET) as script:

@@ -18,6 +18,11 @@ from tools import gallery
 NAMES = sorted(path.stem for path in gallery.SCRIPTS.glob("*.py"))
 # Rungs, tolerances and scales are rough: this is about code, not about posteriors.
 SMALL: dict[str, dict[str, Any]] = {
+    "decision": {
+        "schedule": aptmc.Anytime(every=10),
+        "on": aptmc.VirtualTime(2, hold=lambda theta, rung, rng: 1.0),
+        "budget": 1800,
+    },
     "epidemic": {
         "ladder": aptmc.Ladder.tolerances([6.0, 8.0, 12.0]),
         "kernel": aptmc.OneHit(0.5),
@@ -62,22 +67,26 @@ def test_it_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     if name == "external_program" and shutil.which("awk") is None:
         pytest.skip("needs awk")
     example = gallery.read(name)
-    sample, njit, budgets = aptmc.sample, numba.njit, []
+    njit, budgets = numba.njit, []
 
-    def small(problem: Any, *, budget: Any, **options: Any) -> aptmc.Run:
-        budgets.append(budget)
-        usual = {
-            "schedule": aptmc.Synchronous(),
-            "on": aptmc.VirtualTime(hold=lambda theta, rung, rng: 1.0),
-            "progress": False,
-        }
-        return sample(problem, **(options | usual | SMALL[name]))
+    def small(call: Any) -> Any:
+        def called(problem: Any, *, budget: Any, **options: Any) -> Any:
+            budgets.append(budget)
+            usual = {
+                "schedule": aptmc.Synchronous(),
+                "on": aptmc.VirtualTime(hold=lambda theta, rung, rng: 1.0),
+                "progress": False,
+            }
+            return call(problem, **(options | usual | SMALL[name]))
+
+        return called
 
     def plain(function: Any = None, **options: Any) -> Any:
         is_ours = getattr(function, "__module__", None) == "__main__"
         return function if is_ours else njit(function, **options)
 
-    monkeypatch.setattr(aptmc, "sample", small)
+    monkeypatch.setattr(aptmc, "sample", small(aptmc.sample))
+    monkeypatch.setattr(aptmc, "start", small(aptmc.start))
     monkeypatch.setattr(numba, "njit", plain)
     printed = gallery.run(example, tmp_path)
     assert len(budgets) == 1

@@ -14,10 +14,10 @@ import pytest
 
 from aptmc.problem.prior.evaluation import log_density_by_parts
 from experiments.comparison import cells as kept
-from experiments.comparison.__main__ import LIBRARIES
+from experiments.comparison.__main__ import AT_ZERO, LIBRARIES, libraries_for
 from experiments.comparison.cells import OURS, Cell, publish
 from experiments.comparison.densities import DENSITIES
-from experiments.comparison.given import Limits
+from experiments.comparison.given import PILOT, Limits
 from experiments.comparison.one_run import estimates, lines_of, run
 from experiments.comparison.picture import LOOKS
 from experiments.comparison.priors import prior_of
@@ -25,6 +25,7 @@ from experiments.comparison.problem import Density
 from experiments.comparison.simulators import SIMULATORS
 from experiments.comparison.table import least, markdown, row, rows
 from experiments.comparison.truths import PUBLISHED, middles, on_a_grid, schools, shells
+from experiments.known_targets.simulators import REFERENCES
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -94,7 +95,7 @@ def test_a_row_counts_what_independent_draws_would_be_worth() -> None:
     # A chi-square of 400: six standard deviations.
     assert found.worth == pytest.approx((50.0,) * 3, rel=6.0 * math.sqrt(2.0 / 400))
     assert max(map(abs, found.off)) < 4.9
-    assert found.evidence == pytest.approx((0.1, 0.1))
+    assert found.evidence == pytest.approx((0.1, 0.0, 0.1))
     biased = row(density, "ours", made_up(errors + 0.5 * sds))
     assert max(map(abs, biased.off)) > 4.9
     assert least(biased) < 5.0
@@ -139,7 +140,9 @@ def test_who_is_late_or_idle_is_seen(folder: Path) -> None:
     for cell, elapsed in zip(cells, (60.5, 61.0, 70.0), strict=True):
         cell.path.write_text(json.dumps(reply | {"elapsed": elapsed}))
     text = markdown(cells, "seconds")
-    assert "| 61.0 | 70.0 | 2 of 3 | 25% | 20 |" in text
+    (line,) = [each for each in text.splitlines() if each.startswith("| pyABC")]
+    assert line.endswith("| 70.0 | 2 of 3 | 25% | 20 |")
+    assert "| 61.0 |" in line
     assert "3 runs, 3 minutes one after the other; ten of each row: 10 minutes." in text
 
 
@@ -165,7 +168,55 @@ def test_cells_are_kept_and_make_a_table(folder: Path) -> None:
     assert "emcee" not in text
     assert "dynesty" not in text
     assert "no / numpy" in text
-    assert all(line.count("|") == 11 for line in text.splitlines() if line.startswith("|"))
+    assert all(line.count("|") == 12 for line in text.splitlines() if line.startswith("|"))
+
+
+def test_time_is_counted_of_processors_where_work_is_equal(folder: Path) -> None:
+    cells = [Cell("coin", "emcee", seed, "evaluations") for seed in (1, 2, 3)]
+    sds = np.sqrt(DENSITIES["coin"].truth.variances)
+    for cell in cells:  # a hundred effective draws, in two seconds of a processor
+        (reply,) = made_up([0.1 * sds], processor=2.0, elapsed=50.0)
+        cell.path.write_text(json.dumps(reply))
+    (line,) = [one for one in markdown(cells, "evaluations").splitlines() if "emcee" in one]
+    assert "| 2.0 | 50 |" in line
+
+
+def test_an_error_of_the_evidence_has_its_own() -> None:
+    away = np.random.default_rng(1).normal(0.0, 0.3, 4000)
+    truth = DENSITIES["coin"].truth.log_evidence
+    found = made_up(np.zeros((4000, 3)))
+    for each, error in zip(found, away, strict=True):
+        each["log_evidence"] = truth + error
+    evidence = row(DENSITIES["coin"], "ours", found).evidence
+    assert evidence is not None
+    root, spread, _ = evidence
+    # The standard error of a normal sample's standard deviation: sigma / sqrt(2 n).
+    assert spread == pytest.approx(0.3 / math.sqrt(8000), rel=0.1)
+    assert abs(root - 0.3) < 4.0 * spread
+
+
+@pytest.mark.parametrize("name", ["predators at 1", "predators at 0.4"])
+def test_where_a_tolerance_is_given_its_posterior_is_the_truth(name: str) -> None:
+    given = SIMULATORS[name]
+    known = json.loads(REFERENCES.read_text())[name.replace("at ", "")]["parameters"]
+    means = [known[each]["mean"] for each in given.words]
+    errors = [known[each]["mean"][1] for each in given.words]
+    if name.endswith("0.4"):  # the other reference has another prior
+        for own, (mean, _), error in zip(given.truth.means, means, errors, strict=True):
+            assert abs(own - mean) < 4.9 * error
+    at_zero = SIMULATORS["predators and prey"].truth
+    assert abs(given.truth.means[2] - at_zero.means[2]) > 4.9 * errors[2]
+    assert given.tolerances[-1] == float(name.split()[-1])
+    assert set(AT_ZERO).isdisjoint(libraries_for(name))
+    assert set(AT_ZERO) < set(libraries_for("predators and prey"))
+
+
+def test_whoever_knows_no_time_is_paced_by_a_pilot_of_its_own() -> None:
+    piloted: list[int] = []
+    assert Limits(70, 0.0, 2).calls(piloted.append) == 70
+    assert piloted == []
+    assert Limits(0, 0.0, 2).calls(piloted.append) == 0  # no time is left after the pilot
+    assert piloted == [PILOT]
 
 
 @pytest.mark.validation

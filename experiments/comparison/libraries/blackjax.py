@@ -12,6 +12,7 @@ STEPS, SHARE, STAGES = 10, 0.5, 20  # of each particle; of the particles' worth;
 
 def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """As many particles as twenty stages of ten random-walk steps afford."""
+    over = limits.watch()  # here
     import blackjax
     import blackjax.smc.resampling as resampling
     import jax
@@ -46,6 +47,9 @@ def sample(density: Density, limits: Limits, seed: int) -> Answer:
     state, evidence, stages = smc.init(particles), 0.0, 0
     advance = jax.jit(smc.step)
     while state.sampler_state.tempering_param < 1.0:
+        if over():  # here
+            # Particles that are on their way are of no posterior.
+            raise TimeoutError(f"at power {state.sampler_state.tempering_param:.2g}")  # here
         key, now = jax.random.split(key)
         state, info = advance(now, state)
         evidence, stages = evidence + float(info.log_likelihood_increment), stages + 1

@@ -1,4 +1,7 @@
-"""ELFI: sequential Monte Carlo that halves its threshold; the last complete population."""
+"""ELFI: sequential Monte Carlo that halves its threshold; the last complete population.
+
+Where a tolerance is given: all populations at it.
+"""
 
 from __future__ import annotations
 
@@ -54,10 +57,26 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     smc = elfi.SMC(distance, batch_size=batch, seed=seed)
     try:
         first = 0.5 if case.first_tolerance is None else 0.01  # 99 of 100 distances are infinite
-        smc.sample(POPULATION, quantiles=[first, *[0.5] * ROUNDS], bar=False)
+        way = {"quantiles": [first, *[0.5] * ROUNDS]}  # here
+        if given.tolerances:  # here
+            down = [*given.tolerances, *given.tolerances[-1:] * ROUNDS]  # here
+            way = {"thresholds": down}  # here
+        smc.sample(POPULATION, bar=False, **way)
     except Exception:
         if not GIVEN.is_over():  # here
             raise  # here
     last = smc._populations[-1]
     draws = np.column_stack([last.outputs[name] for name in case.parameters])
-    return Answer(draws, last.weights, note=f"tolerance {last.threshold:.3g}")
+    weights, note = last.weights, f"tolerance {last.threshold:.3g}"  # here
+    if given.tolerances and last.threshold <= given.tolerances[-1]:  # here
+        draws, weights = all_at(given, smc._populations)  # here
+    return Answer(draws, weights, note=note)
+
+
+def all_at(given: Simulator, populations: Any) -> tuple[Any, Any]:
+    """The draws of all populations at the tolerance that is wanted, and their weights."""
+    those = [one for one in populations if one.threshold <= given.tolerances[-1]]
+    names = given.case.parameters
+    draws = [np.column_stack([one.outputs[name] for name in names]) for one in those]
+    weights = [one.weights / np.sum(one.weights) for one in those]
+    return np.concatenate(draws), np.concatenate(weights)

@@ -11,14 +11,16 @@ from experiments.comparison.simulators import Simulator
 
 
 def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
-    """It chooses the tolerance."""
+    """It chooses the tolerance, unless it is given."""
     case = given.case  # here
     sides = zip(case.parameters, case.low, case.high, strict=True)
     prior = aptmc.Prior(**{name: stats.uniform(low, high - low) for name, low, high in sides})
     problem = aptmc.Abc(case.simulate, prior, observed=case.observed, distance=case.distance)
+    fixed = given.tolerances[-1] if given.tolerances else None  # here
+    ladder = aptmc.Ladder.auto(coldest=fixed)  # here
     on = aptmc.VirtualTime(limits.workers) if limits.counts else aptmc.Processes(limits.workers)
     budget = limits.evaluations / limits.workers if limits.counts else limits.seconds  # here
-    run = aptmc.sample(problem, budget=budget, on=on, seed=seed, progress=False)
+    run = aptmc.sample(problem, budget=budget, ladder=ladder, on=on, seed=seed, progress=False)
     draws = np.column_stack([np.concatenate(run.series(name)) for name in case.parameters])
     note = f"tolerance {run.settings.ladder.levels[0]:.3g}"  # here
     return Answer(draws, evaluations=limits.evaluations or run.simulations, note=note)

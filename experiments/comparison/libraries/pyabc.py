@@ -1,4 +1,7 @@
-"""pyABC: sequential Monte Carlo with its defaults; the last generation within the budget."""
+"""pyABC: sequential Monte Carlo with its defaults; the last generation within the budget.
+
+Where a tolerance is given: all generations at it.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,12 @@ import numpy as np
 from experiments.comparison.given import GIVEN, Answer, Limits
 from experiments.comparison.simulators import Simulator
 
+MOST = 1000  # generations at a tolerance that is given
+
 
 def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     """A population of a hundred, the median distance as the next tolerance."""
+    import pandas  # here
     import pyabc
 
     logging.disable(logging.WARNING)  # here
@@ -34,6 +40,8 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     )
     first = case.first_tolerance  # half of the distances are infinite
     epsilon = None if first is None else pyabc.MedianEpsilon(first)
+    if given.tolerances:  # here
+        epsilon = pyabc.ListEpsilon([*given.tolerances, *given.tolerances[-1:] * MOST])  # here
     sampler = pyabc.sampler.SingleCoreSampler()
     if not limits.counts:  # here
         sampler = pyabc.sampler.MulticoreEvalParallelSampler(n_procs=limits.workers)
@@ -47,5 +55,11 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     used = populations["samples"].cumsum()  # here
     fits = populations["t"][(used <= limits.evaluations) | (not limits.counts)].max()  # here
     draws, weights = history.get_distribution(m=0, t=int(fits))
-    note = f"tolerance {float(populations.set_index('t')['epsilon'][fits]):.3g}"  # here
+    reached = populations.set_index("t")["epsilon"]  # here
+    note = f"tolerance {float(reached[fits]):.3g}"  # here
+    if given.tolerances:  # here
+        alike = [t for t in range(int(fits) + 1) if reached[t] <= reached[fits]]  # here
+        parts = [history.get_distribution(m=0, t=t) for t in alike]  # here
+        draws = pandas.concat([points for points, _ in parts])  # here
+        weights = np.concatenate([each for _, each in parts])  # here
     return Answer(draws[list(names)].to_numpy(), weights, evaluations=int(used.max()), note=note)

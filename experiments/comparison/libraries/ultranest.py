@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,12 @@ def sample(density: Density, limits: Limits, seed: int) -> Answer:
 
     logging.getLogger("ultranest").setLevel(logging.WARNING)  # here
     np.random.seed(seed)  # noqa: NPY002 here: it has no argument for a seed
-    sampler = ultranest.ReactiveNestedSampler(list(density.parameters), log_likelihood, from_cube)
-    most = limits.evaluations or limits.calls(log_likelihood)  # here
-    result = sampler.run(max_ncalls=most, show_status=False, viz_callback=False)
+
+    def nested(most: int) -> Any:  # once, or after a pilot: here
+        names = list(density.parameters)  # here
+        sampler = ultranest.ReactiveNestedSampler(names, log_likelihood, from_cube)
+        return sampler.run(max_ncalls=most, show_status=False, viz_callback=False)
+
+    result = nested(limits.calls(nested))  # here
     weighted = result["weighted_samples"]
     return Answer(weighted["points"], weighted["weights"], result["logz"], int(result["ncall"]))

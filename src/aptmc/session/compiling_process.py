@@ -14,10 +14,12 @@ import select
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import cloudpickle
 import numba
@@ -47,7 +49,8 @@ class CompilingProcess:
     """A process that compiles, as seen from the one that asked for it."""
 
     def __init__(self, names: Sequence[str], sent: bytes = b"", *, urgent: bool = False) -> None:
-        """Start it.
+        """Have it started. To wait until it has begun may take seconds where others are at work,
+        which a run that is under way has not got: a thread does.
 
         :param sent: functions that are not found by name, from `recipes_of`
         :param urgent: it is waited for
@@ -57,17 +60,12 @@ class CompilingProcess:
         ours, theirs = socket.socketpair()
         self._socket = ours.detach()  # a number: it is closed when this process ends
         os.set_blocking(self._socket, False)
-        with theirs:
-            subprocess.run(
-                [sys.executable, "-P", "-c", COMMAND, str(theirs.fileno()), str(niceness), *names],
-                input=sent,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env=_environment(),
-                start_new_session=True,
-                check=False,
-            )
+        command = [
+            *(sys.executable, "-P", "-c", COMMAND),
+            *(str(theirs.fileno()), str(niceness), *names),
+        ]
+        started = partial(_start, command, sent, theirs, _environment())
+        threading.Thread(target=started, name="aptmc compiling", daemon=True).start()
         self._has_ended = False
 
     def has_ended(self) -> bool:
@@ -84,6 +82,24 @@ class CompilingProcess:
         return True
 
 
+def _start(command: list[str], sent: bytes, theirs: socket.socket, environment: Any) -> None:
+    """Start the first half of a process, which ends when the second has begun.
+
+    If it cannot be started the other end of the socket is closed, as if it had failed.
+    """
+    with theirs, suppress(OSError):
+        subprocess.run(
+            command,
+            input=sent,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            env=environment,
+            start_new_session=True,
+            check=False,
+        )
+
+
 def compiling(functions: Iterable[AtFirstUse], *, urgent: bool = False) -> CompilingProcess | None:
     """A process that compiles these functions, or None if this Python cannot start one.
 
@@ -98,10 +114,7 @@ def compiling(functions: Iterable[AtFirstUse], *, urgent: bool = False) -> Compi
             return process
     if not sys.executable or not hasattr(os, "fork"):
         return None
-    try:
-        _STARTED.append(CompilingProcess(names, sent, urgent=urgent))
-    except OSError:
-        return None
+    _STARTED.append(CompilingProcess(names, sent, urgent=urgent))
     return _STARTED[-1]
 
 

@@ -6,6 +6,7 @@ import os
 import selectors
 import signal
 import socket
+from collections import deque
 from contextlib import suppress
 from typing import NamedTuple, final
 
@@ -21,8 +22,8 @@ from aptmc.backends.processes.messages import (
     NEWS,
     READY,
     UNUSABLE,
+    framed,
     receive_exactly,
-    send_message,
 )
 from aptmc.clock import WallClock
 
@@ -40,7 +41,11 @@ class ForkServerNews(NamedTuple):
 
 @final
 class ForkServerLink:
-    """A fork server of one's own, and the socket to speak to it."""
+    """A fork server of one's own, and the socket to speak to it.
+
+    Whoever is there never waits until it reads: it may be starting, busy or stopped, and a problem
+    with large data is more than a socket holds.
+    """
 
     def __init__(self, payload: bytes, *, keep_warm: bool = True, is_late: bool = False) -> None:
         """Have a fork server started, and send it the problem.
@@ -55,17 +60,47 @@ class ForkServerLink:
         self._handle: int | None = None  # of its process, once it has begun
         self._is_ready = self._compiles = False
         self.ended_well = False  # by itself, and its workers before it
-        with suppress(OSError):
-            send_message(self.socket, LATE if is_late else EARLY)
-            send_message(self.socket, payload)
+        self._unsent: deque[tuple[memoryview, int | None]] = deque()  # with a descriptor, or none
+        self._send(framed(LATE if is_late else EARLY) + framed(payload))
+
+    @property
+    def has_unsent(self) -> bool:
+        """Whether something waits until it reads."""
+        return bool(self._unsent)
+
+    def send_rest(self) -> None:
+        """Send what there is room for now. If it has died, that is noticed by whoever listens."""
+        try:
+            while self._unsent:
+                message, descriptor = self._unsent[0]
+                if descriptor is None:
+                    sent = self.socket.send(message, socket.MSG_DONTWAIT)
+                else:
+                    sent = socket.send_fds(
+                        self.socket, [message], [descriptor], socket.MSG_DONTWAIT
+                    )
+                    os.close(descriptor)
+                self._unsent[0] = message[sent:], None
+                if not self._unsent[0][0]:
+                    self._unsent.popleft()
+        except BlockingIOError:
+            return
+        except OSError:
+            self._forget_unsent()
+
+    def _send(self, message: bytes, descriptor: int | None = None) -> None:
+        self._unsent.append((memoryview(message), descriptor))
+        self.send_rest()
+
+    def _forget_unsent(self) -> None:
+        for _, descriptor in self._unsent:
+            if descriptor is not None:
+                os.close(descriptor)
+        self._unsent.clear()
 
     def ask_for_worker(self, theirs: socket.socket) -> None:
-        """Have it start a worker at the other end of a socket.
-
-        If it has just died, that is noticed by whoever listens to it next.
-        """
-        with suppress(OSError):
-            socket.send_fds(self.socket, [b"W"], [theirs.fileno()])
+        """Have it start a worker at the other end of a socket, which may be closed here."""
+        self._send(b"W", os.dup(theirs.fileno()))
 
     def hear(self) -> ForkServerNews:
         """Wait for the next news; EOFError or OSError if it has died."""
@@ -86,10 +121,14 @@ class ForkServerLink:
         One that is still compiling the problem is left to it: what it keeps on disk is there for
         the next run, and then it ends.
         """
+        self._forget_unsent()
         if self._compiles and not self._is_ready and self._own is None:
             self._leave()
             return
         until = WallClock().now() + GRACE
+        if self._handle is not None:
+            with suppress(ProcessLookupError):  # one that was stopped could not end by itself
+                signal.pidfd_send_signal(self._handle, signal.SIGCONT)
         with suppress(OSError, EOFError):
             self.socket.shutdown(socket.SHUT_WR)
             # One that is still loading the problem has nothing to put away.

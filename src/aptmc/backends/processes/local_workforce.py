@@ -100,6 +100,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         self._starting.append(worker)
         with theirs:
             self._fork_server.ask_for_worker(theirs)
+        self._listen_to_fork_server()
         return worker
 
     @override
@@ -122,7 +123,11 @@ class LocalWorkforce(Workforce[LocalWorker]):
             if key.fileobj is self._woken:
                 self._woken.recv(4096)
             elif key.fileobj is self._fork_server.socket:
-                self._hear_fork_server()
+                if events & selectors.EVENT_WRITE:
+                    self._fork_server.send_rest()
+                    self._listen_to_fork_server()
+                if events & selectors.EVENT_READ:
+                    self._hear_fork_server()
             else:
                 worker: LocalWorker = key.data
                 if self.workers.get(worker.processor) is not worker:
@@ -223,9 +228,14 @@ class LocalWorkforce(Workforce[LocalWorker]):
 
     def _start_fork_server(self) -> ForkServerLink:
         link = ForkServerLink(self._payload, keep_warm=self._keep_warm, is_late=self._is_late)
-        self._selector.register(link.socket, selectors.EVENT_READ)
+        self._selector.register(link.socket, READ_AND_WRITE)
         self._is_ready = self._is_compiling = self._repeats_itself = False
         return link
+
+    def _listen_to_fork_server(self) -> None:
+        """And speak on to it when it has room, if there is something left to say."""
+        events = READ_AND_WRITE if self._fork_server.has_unsent else selectors.EVENT_READ
+        self._selector.modify(self._fork_server.socket, events)
 
     def _hear_fork_server(self) -> None:
         try:

@@ -19,14 +19,13 @@ BEGUN, COMPILING, READY, UNUSABLE, FAULTY, REPEATS, UNSOUND, STARTED, ENDED, GON
 )
 
 
-def send_message(to: socket.socket, message: bytes) -> None:
-    """Send a message of any length, which `receive_message` reads as a whole."""
-    to.sendall(struct.pack("<q", len(message)))
-    to.sendall(message)
+def framed(message: bytes) -> bytes:
+    """A message of any length, as `receive_message` reads it."""
+    return struct.pack("<q", len(message)) + message
 
 
 def receive_message(source: socket.socket) -> bytes:
-    """Wait for a whole message that `send_message` sends."""
+    """Wait for a whole message that was sent as `framed`."""
     (length,) = struct.unpack("<q", receive_exactly(source, 8))
     return receive_exactly(source, length)
 
