@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from experiments import killed_workers, soak
@@ -11,6 +13,18 @@ from experiments import killed_workers, soak
 def test_nothing_comes_of_it(tmp_path, validation_scale):
     seconds = max(600.0 * validation_scale, 30.0)
     assert soak.soak(tmp_path / "run.zarr", seconds, every=4.0, suspended=2.0, seed=1)
+
+
+@pytest.mark.validation
+@pytest.mark.parametrize("planted", [False, True], ids=["same keys", "fresh keys"])
+def test_workers_are_killed(planted, monkeypatch):
+    """The experiment works, in its short form: until a few were killed, however long that takes."""
+    monkeypatch.setattr(killed_workers.local_workforce, "MOST_DEATHS", 1_000_000)
+    with killed_workers.fresh_keys() if planted else nullcontext():
+        found = killed_workers.killed_run(1, 600.0, per_second=4.0, most_kills=4)
+    assert found.kills == 4
+    assert found.moves > 0
+    assert 0.0 <= found.weight <= 1.0
 
 
 @pytest.mark.validation(shortest=0.1)
