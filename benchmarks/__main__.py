@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import sys
 
 from benchmarks import (
     beside_emcee,
@@ -32,6 +33,7 @@ from benchmarks import (
     tuning,
     virtual_time,
 )
+from benchmarks.goals import GoalsMissed
 
 BENCHMARKS = {
     "virtual-time": virtual_time.main,
@@ -71,11 +73,17 @@ def main() -> None:
     if unknown:
         parser.error(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
     print(f"Python {platform.python_version()}, {platform.machine()}\n")
+    missed = []
     for name in options.names or BENCHMARKS:
         before = spent()
-        BENCHMARKS[name](quick=options.quick)
+        try:
+            BENCHMARKS[name](quick=options.quick)
+        except GoalsMissed as words:
+            missed.append(f"{name}: a goal was missed\n{words}")
         if options.quick:  # the length of `make check` is the sum
             print(f"\n{name}: {spent() - before:.1f} processor seconds\n", flush=True)
+    if missed:
+        sys.exit("\n".join(missed))
 
 
 def spent() -> float:

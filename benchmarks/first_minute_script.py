@@ -1,7 +1,8 @@
 """What a newcomer runs first, with a word to the benchmark at each step: called, moved, drew, done.
 
-Run by `benchmarks.first_minute` in a new process. The words go to a pipe, and the benchmark looks
-at the processor time of all processes at that moment.
+Between `once` and `counts` is done what is done once on a machine, outside the budget. Run by
+`benchmarks.first_minute` in a new process. The words go to a pipe, and the benchmark looks at the
+processor time of all processes at that moment.
 """
 
 from __future__ import annotations
@@ -50,10 +51,14 @@ def lotka_volterra() -> tuple[Any, dict[str, Any]]:
     }
 
 
+def lotka_volterra_found() -> tuple[Any, dict[str, Any]]:
+    """The same without any settings."""
+    problem, _ = lotka_volterra()
+    return problem, {}
+
+
 def in_jax() -> tuple[Any, dict[str, Any]]:
     """A likelihood in JAX, in 64 bits, all settings given."""
-    from scipy import stats
-
     jax: Any = import_module("jax")
     jnp: Any = import_module("jax.numpy")
     jax.config.update("jax_enable_x64", True)
@@ -70,19 +75,43 @@ def in_jax() -> tuple[Any, dict[str, Any]]:
             raise TypeError("the worker computes in 32 bits")
         return float(log_density(theta))
 
-    prior = aptmc.Prior(mean=stats.norm(0, 1), log_sd=stats.norm(0, 1))
-    return aptmc.Tempered(log_likelihood, prior), {
-        "ladder": aptmc.Ladder.geometric(4, hottest=0.01),
-        "kernel": aptmc.RandomWalk(0.1),
-        "schedule": aptmc.Anytime(every="20 ms"),
-    }
+    return aptmc.Tempered(log_likelihood, prior_of_two()), IN_JAX
+
+
+def in_jax_as_it_is() -> tuple[Any, dict[str, Any]]:
+    """The same density as a plain function of `jax.numpy`."""
+    jax: Any = import_module("jax")
+    jnp: Any = import_module("jax.numpy")
+    jax.config.update("jax_enable_x64", True)
+    data = jnp.linspace(-1.0, 1.0, 100)
+
+    def log_likelihood(theta: Any) -> Any:
+        return -0.5 * jnp.sum((data - theta[0]) ** 2) / jnp.exp(2.0 * theta[1]) - 100.0 * theta[1]
+
+    return aptmc.Tempered(log_likelihood, prior_of_two()), IN_JAX
+
+
+def prior_of_two() -> aptmc.Prior:
+    """A mean and the logarithm of a standard deviation."""
+    from scipy import stats
+
+    return aptmc.Prior(mean=stats.norm(0, 1), log_sd=stats.norm(0, 1))
+
+
+IN_JAX = {
+    "ladder": aptmc.Ladder.geometric(4, hottest=0.01),
+    "kernel": aptmc.RandomWalk(0.1),
+    "schedule": aptmc.Anytime(every="20 ms"),
+}
 
 
 CASES: dict[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
     "readme": readme,
     "plain": plain,
     "lotka-volterra": lotka_volterra,
+    "lotka-volterra-found": lotka_volterra_found,
     "jax": in_jax,
+    "jax-as-it-is": in_jax_as_it_is,
 }
 
 
@@ -116,6 +145,23 @@ def say_when_it_moves(say: Callable[[str], None]) -> None:
     some_phases.sample = announced
 
 
+def say_what_does_not_count(say: Callable[[str], None]) -> None:
+    """Have the beginning and the end reported of what is done once on a machine."""
+    from aptmc.session import control
+
+    some_control: Any = control.Control
+    do_once = some_control.do_once
+
+    def overheard(mine: Any) -> None:
+        if mine.once is None:
+            return
+        say("once")
+        do_once(mine)
+        say("counts")
+
+    some_control.do_once = overheard
+
+
 def main(case: str, budget: float, runs: int, pipe: int) -> None:
     """Sample so many times in this process."""
 
@@ -123,6 +169,7 @@ def main(case: str, budget: float, runs: int, pipe: int) -> None:
         os.write(pipe, f"{word}\n".encode())
 
     problem, settings = CASES[case]()
+    say_what_does_not_count(say)
     for seed in range(runs):
         say_when_it_moves(say)
         say("called")

@@ -98,13 +98,15 @@ def kernel(**options: Any) -> aptmc.ReversibleJump:
 
 def exact() -> npt.NDArray[np.float64]:
     """The posterior of the number of components."""
+    bits = 1 << np.arange(DATA.size)
+    subsets = (np.arange(1 << DATA.size)[:, None] & bits) > 0
+    evidence = np.array([log_evidence(DATA[subset]) for subset in subsets])
     logs = []
     for components in range(1, MOST + 1):
-        ways = [
-            sum(log_evidence(DATA[np.array(way) == i]) for i in range(components))
-            for way in product(range(components), repeat=DATA.size)
-        ]
-        logs.append(special.logsumexp(ways) - DATA.size * math.log(components))
+        ways = np.array(list(product(range(components), repeat=DATA.size)))
+        # A way to divide the data is a subset for each component.
+        terms = np.sum([evidence[(ways == i) @ bits] for i in range(components)], axis=0)
+        logs.append(special.logsumexp(terms) - DATA.size * math.log(components))
     return np.asarray(special.softmax(logs))
 
 

@@ -10,6 +10,7 @@ machine there are few moves between two kills, and the runs say little.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import signal
 import time
@@ -50,8 +51,13 @@ def log_likelihood(theta: Any) -> float:
     return float(-0.5 * (abs(theta[0]) - 4.0) ** 2)
 
 
-def killed_run(seed: int, seconds: float, per_second: float) -> Killed:
-    """One run, in which workers are killed until it ends."""
+def killed_run(
+    seed: int, seconds: float, per_second: float, *, most_kills: float = math.inf
+) -> Killed:
+    """One run, in which workers are killed until it ends.
+
+    :param most_kills: it is stopped when so many are
+    """
     rng = np.random.default_rng(seed)
     problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.uniform(-10, 20)))
     kills, began = 0, time.monotonic()
@@ -75,6 +81,8 @@ def killed_run(seed: int, seconds: float, per_second: float) -> Killed:
                 with suppress(ProcessLookupError):
                     os.kill(victim, signal.SIGKILL)
                     kills += 1
+            if kills >= most_kills:
+                handle.stop()
         run = handle.wait()
         late = time.monotonic() - began - seconds
     draws = np.concatenate(run.series("x"))

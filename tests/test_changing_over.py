@@ -146,16 +146,29 @@ def test_a_whole_run_changes_over_across_its_phases(monkeypatch):
     """With a warm-up, whose rounds have coordinators of their own."""
 
     def sampled(requests):
-        script = Scripted(requests)
-        monkeypatch.setattr("aptmc.session.build.compilation_for", lambda *_: script)
+        """Draws by rung, when each coordinator was made, and how often was asked until the end."""
+        script, began = Scripted(requests), []
+
+        def compilation_for(*_):
+            began.append(requests - script.left)
+            return script
+
+        monkeypatch.setattr("aptmc.session.build.compilation_for", compilation_for)
         run = aptmc.sample(
             TEMPERED, budget=2000.0, on=VirtualTime(2, targets.hold.py_func), keep="all", seed=1
         )
-        return [run.series("x", rung=rung) for rung in range(run.settings.ladder.rungs)]
+        draws = [run.series("x", rung=rung) for rung in range(run.settings.ladder.rungs)]
+        return draws, began, requests - script.left
 
-    expected = sampled(0)
-    for requests in (500, NEVER):
-        for mine, theirs in zip(sampled(requests), expected, strict=True):
+    expected, began, asked = sampled(NEVER)
+    assert len(began) > 3  # rounds of the warm-up, and the sampling
+    in_a_round, while_sampling = (began[-2] + began[-1]) // 2, (began[-1] + asked) // 2
+    assert began[-2] < in_a_round < began[-1] < while_sampling < asked
+    for requests in (0, in_a_round, while_sampling):
+        draws, _, asked_now = sampled(requests)
+        assert requests < asked_now  # it has changed over
+        assert asked_now <= asked  # who has changed over asks no more
+        for mine, theirs in zip(draws, expected, strict=True):
             assert same(mine, theirs)
 
 

@@ -44,7 +44,7 @@ CASES = {
     **{f"compiled, {kind}": case for kind, case in COMPILED.items()},
     **{f"plain, {kind}": case for kind, case in PLAIN.items()},
 }
-LEFT_OUT = {"compiled, negative distance", "compiled, wrong length"}
+LEFT_OUT = {"compiled, nan", "compiled, negative distance", "compiled, wrong length"}
 PROBLEMS = {kind: case.problem() for kind, case in CASES.items()}
 
 
@@ -61,8 +61,8 @@ def backend(request: pytest.FixtureRequest) -> Any:
     return BACKENDS[request.param]()
 
 
-# To compile a problem takes seconds. A negative distance is refused where one that is nan is, and
-# data of a wrong length are compiled in `test_failures_as_misses`.
+# To compile a problem takes seconds. Data that are nan and those of a wrong length are compiled in
+# `test_failures_as_misses`, and a negative distance is refused where one that is nan is.
 EACH = [
     pytest.param(kind, marks=[pytest.mark.validation] if kind in LEFT_OUT else []) for kind in CASES
 ]

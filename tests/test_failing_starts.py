@@ -24,7 +24,14 @@ def always_raises(theta, rng, tolerance):
     return 0.0
 
 
-@pytest.mark.parametrize("function", [always_nan, always_raises, njit(always_raises)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        always_nan,
+        always_raises,
+        pytest.param(njit(always_raises), marks=pytest.mark.validation),
+    ],
+)
 def test_a_failure_at_the_start_names_the_key_of_that_draw(function: Any) -> None:
     with pytest.raises(aptmc.MoveFailed) as stop:
         sample(aptmc.Abc.early(function, PRIOR))

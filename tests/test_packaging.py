@@ -70,7 +70,7 @@ def test_the_conda_recipe_asks_for_what_the_package_does() -> None:
     assert {one.strip() for one in asked if one.strip()} == wanted
 
 
-@pytest.mark.parametrize("name", ["tests", "docs", "release"])
+@pytest.mark.parametrize("name", ["tests", "nightly", "docs", "release"])
 def test_workflows_call_targets_that_there_are(name: str) -> None:
     text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
     targets = re.findall(r"make (\w+)", text)

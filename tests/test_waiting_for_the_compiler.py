@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import cloudpickle
 import pytest
 
 from aptmc.coordinator.transitions import catch_up
 from aptmc.problem.weights import power_log_weight, tolerance_log_weight
 from aptmc.session import compiling_process
-from aptmc.session.compiling_process import all_compiled, one_at_a_time, still_there
+from aptmc.session.compiling_process import (
+    NICENESS,
+    CompilingProcess,
+    all_compiled,
+    one_at_a_time,
+    still_there,
+)
 from aptmc.session.standing_by import stand_by_to_answer
 from aptmc.targets.compile_ahead import all_functions, compile_ahead, found_by_name, name_of
 from tests.backends.contract import eventually
@@ -189,6 +197,21 @@ def test_nobody_waits_until_it_has_begun(monkeypatch):
     assert not process.has_ended()
     gate.set()
     eventually(process.has_ended)
+
+
+@pytest.mark.parametrize(("urgent", "more"), [(False, NICENESS), (True, 0)])
+def test_it_has_a_low_priority_unless_it_is_waited_for(urgent, more, tmp_path):
+    seen = tmp_path / "seen"
+
+    def note(path, kept):
+        """Stands in for the making of a function, and tells how nice its process is."""
+        Path(path).write_text(str(os.nice(0)))
+        raise RuntimeError("there is nothing to compile")
+
+    process = CompilingProcess([], cloudpickle.dumps([(note, (str(seen),))]), urgent=urgent)
+    select.select([process._socket], [], [])
+    assert process.has_ended()
+    assert int(seen.read_text()) == min(os.nice(0) + more, 19)
 
 
 def test_a_process_ends_when_nobody_is_at_the_other_end():

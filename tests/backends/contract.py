@@ -25,6 +25,7 @@ from aptmc.session.control import Control
 from aptmc.session.event_replay import replay
 from aptmc.store import MemoryStore
 from tests.support import simulators
+from tests.support.after_moves import after_moves
 from tests.support.sessions import same
 from tests.support.settings import given
 from tests.support.stores import kept
@@ -37,6 +38,7 @@ MOVES = 150
 # Far longer than any test takes: runs end when enough moves are done.
 LONG = 3600.0
 MOST_LOOKS, PAUSE = 12_000, 0.01
+PATIENCE = 0.5  # seconds, after which one looks whether a run has ended by itself
 
 
 def eventually(condition) -> None:
@@ -111,9 +113,12 @@ def begin(problem=PROBLEM, **changes):
 
 def run_until(moves=60, problem=PROBLEM, **changes):
     """A run that is stopped when so many moves are done."""
-    with begin(problem, **changes) as handle:
-        eventually(lambda: handle.inspect().run.completions >= moves)
-        return handle.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        enough = after_moves(patch, moves)
+        with begin(problem, **changes) as handle:
+            while not enough.wait(PATIENCE) and handle.is_running:
+                pass
+            return handle.stop()
 
 
 def draws_until(store, session, time) -> list[Any]:

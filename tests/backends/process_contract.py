@@ -51,5 +51,5 @@ class BriefEngineContract(BriefProcessContract):
     """For workers to whom messages take longer."""
 
 
-class EngineContract(ProcessContract):
+class EngineContract(BriefEngineContract, ProcessContract):
     """The same in full."""

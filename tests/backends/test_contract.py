@@ -1,16 +1,18 @@
-"""The contract of backends, kept by those that need no other process."""
+"""The contract of backends, kept by those that need no other process.
+
+In full by virtual time; by the others in brief, and in full in the validation.
+"""
 
 from __future__ import annotations
 
+import pytest
+
 import aptmc
 from aptmc.clock import ManualClock
-from tests.backends.contract import Contract, RaisesInTheEnd
+from tests.backends.contract import BriefContract, Contract, RaisesInTheEnd
 
 
-class TestVirtualTime(Contract):
-    schedule = aptmc.Anytime(every=2.3)
-    failing_schedule = aptmc.Anytime(every=2.3, exchange=RaisesInTheEnd())
-
+class BriefVirtualContract(BriefContract):
     @staticmethod
     def backend():
         return aptmc.VirtualTime(2)
@@ -19,12 +21,17 @@ class TestVirtualTime(Contract):
         return super().sample(problem, log_events=True, **changes)
 
 
-class TestSynchronousVirtualTime(TestVirtualTime):
+class TestVirtualTime(BriefVirtualContract, Contract):
+    schedule = aptmc.Anytime(every=2.3)
+    failing_schedule = aptmc.Anytime(every=2.3, exchange=RaisesInTheEnd())
+
+
+class TestSynchronousVirtualTime(BriefVirtualContract):
     schedule = aptmc.Synchronous(moves=2)
     failing_schedule = aptmc.Synchronous(exchange=RaisesInTheEnd())
 
 
-class TestInProcess(Contract):
+class TestInProcess(BriefContract):
     schedule = aptmc.Anytime(every=2.3)
     failing_schedule = aptmc.Anytime(every=2.3, exchange=RaisesInTheEnd())
 
@@ -38,7 +45,7 @@ class TestInProcess(Contract):
         return backend.run(session, 100.5)
 
 
-class TestInProcessByTheWallClock(Contract):
+class TestInProcessByTheWallClock(BriefContract):
     schedule = aptmc.Anytime(every="1 ms")
     failing_schedule = aptmc.Anytime(every="1 ms", exchange=RaisesInTheEnd())
     budget = 0.1
@@ -55,3 +62,23 @@ class TestInProcessByTheWallClock(Contract):
 class TestSynchronousInProcess(TestInProcessByTheWallClock):
     schedule = aptmc.Synchronous(moves=2)
     failing_schedule = aptmc.Synchronous(exchange=RaisesInTheEnd())
+
+
+@pytest.mark.validation
+class TestAllOfSynchronousVirtualTime(TestSynchronousVirtualTime, Contract):
+    """In full."""
+
+
+@pytest.mark.validation
+class TestAllOfInProcess(TestInProcess, Contract):
+    """In full."""
+
+
+@pytest.mark.validation
+class TestAllOfInProcessByTheWallClock(TestInProcessByTheWallClock, Contract):
+    """In full."""
+
+
+@pytest.mark.validation
+class TestAllOfSynchronousInProcess(TestSynchronousInProcess, Contract):
+    """In full."""

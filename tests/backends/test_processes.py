@@ -190,7 +190,7 @@ def test_libraries_in_workers_start_no_threads_and_the_search_path_is_the_users(
     assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
-@pytest.mark.parametrize("keep_warm", [True, False])
+@pytest.mark.parametrize("keep_warm", [True, pytest.param(False, marks=pytest.mark.validation)])
 def test_a_python_that_starts_threads_gets_fresh_processes(keep_warm, tmp_path, monkeypatch):
     """A copy of a process with threads is not sound, so nobody must make one."""
     monkeypatch.delenv("PYTHONPATH", raising=False)

@@ -166,7 +166,7 @@ def test_some_chain_waits_in_every_pool_that_queues_ahead():
 
 
 def test_units_are_fixed_counts():
-    run = run_until(40, on=aptmc.Processes(1))
+    run = run_until(20, on=aptmc.Processes(1))
     steps = run.steps_per_move
     assert (steps > 1).all()
     for rung in range(LADDER.rungs):

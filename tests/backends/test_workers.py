@@ -289,7 +289,11 @@ def test_the_budget_is_kept_though_every_simulation_hangs(tmp_path):
     assert in_flight == ["in flight: (1, 0, 1, 0)", "in flight: (1, 1, 1, 0)"]
 
 
-@pytest.mark.parametrize("from_standard_input", [False, True], ids=["file", "standard input"])
+@pytest.mark.parametrize(
+    "from_standard_input",
+    [False, pytest.param(True, marks=pytest.mark.validation)],
+    ids=["file", "standard input"],
+)
 def test_a_script_needs_no_guard_and_its_workers_may_print(from_standard_input, tmp_path):
     with running_script(
         tmp_path, BEGINNING + UNTIL_ENOUGH, from_standard_input=from_standard_input

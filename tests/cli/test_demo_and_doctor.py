@@ -17,6 +17,7 @@ import aptmc
 from aptmc.__about__ import __version__
 from aptmc.cli import machine_test, main, reproduce
 from aptmc.cli.command import FAILED, GOOD, MISUSED
+from aptmc.cli.demo import judgement
 from aptmc.problem.weights import power_log_weight, tolerance_log_weight
 from tests.support import seen
 
@@ -26,12 +27,8 @@ Captured = pytest.CaptureFixture[str]
 # --- demo ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("tolerance", "words"),
-    [(1.0, "Rejection, with forty million simulations"), (1.2, "at 1.2, which is wider. Use more")],
-)
 def test_the_demonstration_compares_two_schedules_and_reports(
-    tolerance: float, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     given: list[dict[str, Any]] = []
 
@@ -43,7 +40,7 @@ def test_the_demonstration_compares_two_schedules_and_reports(
         prior = aptmc.Prior(**{name: stats.norm(0, 1) for name in problem.names})
         return seen.sample(
             aptmc.Abc.early(simulated_distance, prior),
-            ladder=aptmc.Ladder.tolerances([tolerance, 2.0, 4.0, 8.0]),
+            ladder=aptmc.Ladder.tolerances([1.0, 2.0, 4.0, 8.0]),
             kernel=aptmc.OneHit(1.0),
             schedule=arguments.get("schedule", aptmc.Anytime(every=4.3)),
         )
@@ -57,10 +54,33 @@ def test_the_demonstration_compares_two_schedules_and_reports(
     assert anytime["on"].processors == 3
     assert isinstance(waiting["schedule"], aptmc.Synchronous)
     text = capsys.readouterr().out
-    assert words in text
+    assert "Rejection, with forty million simulations" in text
     assert "with the synchronous schedule" in text
     assert f"The report is {report}" in text
     assert "Processors" in report.read_text(encoding="utf-8")
+
+
+def test_the_demonstration_says_where_it_did_not_come_down_to() -> None:
+    assert judgement(1.0).startswith("Rejection, with forty million simulations")
+    assert "at 1.2, which is wider. Use more" in judgement(1.2)
+
+
+def test_a_demonstration_too_short_for_draws_says_so_and_ends(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    calls: list[dict[str, Any]] = []
+
+    def sample(problem: Any, **arguments: Any) -> Any:
+        calls.append(arguments)
+        return SimpleNamespace(completions=0, summary=lambda: "too short: starting took it all")
+
+    monkeypatch.setattr(aptmc, "sample", sample, raising=False)
+    assert main(["demo", "--budget", "1 s"]) == GOOD
+    text = capsys.readouterr().out
+    assert "too short: starting took it all" in text
+    assert text.endswith("More time shows more: aptmc demo --budget 2min\n")
+    assert "inf" not in text
+    assert len(calls) == 1
 
 
 # --- doctor and reproduce -----------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 
 import pytest
 
@@ -26,6 +27,18 @@ def test_a_call_that_returns_late_is_noticed(tmp_path):
     with soak.timed(store, 1000.0):
         pass
     assert soak.lateness(store, math.inf) < 0.0
+
+
+@pytest.mark.validation
+@pytest.mark.parametrize("planted", [False, True], ids=["same keys", "fresh keys"])
+def test_workers_are_killed(planted, monkeypatch):
+    """The experiment works, in its short form: until a few were killed, however long that takes."""
+    monkeypatch.setattr(killed_workers.local_workforce, "MOST_DEATHS", 1_000_000)
+    with killed_workers.fresh_keys() if planted else nullcontext():
+        found = killed_workers.killed_run(1, 600.0, per_second=4.0, most_kills=4)
+    assert found.kills == 4
+    assert found.moves > 0
+    assert 0.0 <= found.weight <= 1.0
 
 
 @pytest.mark.validation(shortest=0.1)

@@ -73,7 +73,12 @@ def parts(model, theta):
 
 @pytest.mark.parametrize(
     "model",
-    [pytest.param(in_a_loop, marks=pytest.mark.validation), scaled, masked, with_its_own_key],
+    [
+        pytest.param(in_a_loop, marks=pytest.mark.validation),
+        pytest.param(scaled, marks=pytest.mark.validation),
+        masked,
+        with_its_own_key,
+    ],
 )
 def test_both_sum_to_the_density_that_numpyro_samples(model):
     size = {in_a_loop: 7, masked: 3}.get(model, 1)

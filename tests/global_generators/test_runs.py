@@ -114,7 +114,7 @@ def test_rejection_is_the_same_again():
     "on", [lambda: aptmc.Processes(2), aptmc.InProcess], ids=["processes", "in process"]
 )
 def test_workers_draw_other_numbers_and_replay_draws_the_same(tmp_path, monkeypatch, on):
-    enough = after_moves(monkeypatch, 800)
+    enough = after_moves(monkeypatch, 400)
     with aptmc.start(
         problem(), budget=300.0, on=on(), store=tmp_path / "run", keep="all", log_events=True,
         schedule=aptmc.Anytime(every=0.01), **SETTINGS,

@@ -61,7 +61,7 @@ def sampled(problem, on, moves):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("on", "moves"), [(aptmc.InProcess(), 30_000), (aptmc.Processes(2), 2500)])
+@pytest.mark.parametrize(("on", "moves"), [(aptmc.InProcess(), 12_000), (aptmc.Processes(2), 700)])
 def test_a_run_reaches_draws_of_the_right_law(problem, on, moves):
     assert problem.is_compiled
     assert_right(sampled(problem, on, moves))

@@ -56,9 +56,16 @@ KERNELS = {
     "Hmc": aptmc.Hmc(METRIC, leaps=4),
     "Nuts": aptmc.Nuts(METRIC, doublings=4),
 }
+LIKE_OTHERS = {"RandomWalk", "Hmc"}  # simpler than others
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.validation] if name in LIKE_OTHERS else [])
+        for name in KERNELS
+    ],
+)
 def test_a_kernel_makes_the_moves_that_it_makes_whole_elsewhere(name):
     """In plain Python, bit for bit; here the C code makes them, where there is a compiler."""
     kernel = KERNELS[name]

@@ -112,7 +112,11 @@ def draw_unit(rng):
     return np.array([rng.random()])
 
 
-@pytest.mark.parametrize("spelled", [njit, lambda function: function], ids=["numba", "Python"])
+@pytest.mark.parametrize(
+    "spelled",
+    [pytest.param(njit, marks=pytest.mark.validation), lambda function: function],
+    ids=["numba", "Python"],
+)
 def test_a_failure_in_a_run_names_the_parameters(spelled: Any) -> None:
     prior = Prior.joint(spelled(bad_far_out), spelled(draw_unit), level=())
     problem = aptmc.Tempered(spelled(lambda theta: 0.0), prior)

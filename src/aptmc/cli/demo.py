@@ -59,7 +59,10 @@ def demo(options: Namespace) -> int:
         seed=1,
     )
     print(run.summary())
-    print(_judgement(run.settings.ladder.levels[0]))
+    if run.completions == 0:
+        print("More time shows more: aptmc demo --budget 2min")
+        return GOOD
+    print(judgement(run.settings.ladder.levels[0]))
     print("\nNow the usual way for a while: everyone waits for the slowest chain.")
     beside = _synchronous(run, SHARE_BESIDE * budget)
     if beside is not None:
@@ -72,7 +75,8 @@ def demo(options: Namespace) -> int:
     return GOOD
 
 
-def _judgement(tolerance: float) -> str:
+def judgement(tolerance: float) -> str:
+    """What to think of the first run, which stands on a tolerance."""
     if tolerance > TOLERANCE:
         return (
             f"The budget was too short for the paper's tolerance, {TOLERANCE:g}: this is the "

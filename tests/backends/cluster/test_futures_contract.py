@@ -32,7 +32,7 @@ def _end_pools():
     _made.clear()
 
 
-class TestProcessPool(EngineContract):
+class TestProcessPool(BriefEngineContract):
     @staticmethod
     def backend():
         return aptmc.Futures(pool("processes"), 2, group=1)
@@ -51,3 +51,8 @@ class TestLoky(BriefEngineContract):
     def backend():
         pytest.importorskip("loky")
         return aptmc.Futures(pool("loky"), 2, group=1)
+
+
+@pytest.mark.validation
+class TestAllOfProcessPool(TestProcessPool, EngineContract):
+    """In full."""
