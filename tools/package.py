@@ -20,8 +20,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
-IN_WHEEL = ("aptmc/__init__.py", "aptmc/py.typed", "aptmc/result/templates/report.html",
-            "aptmc/backends/lanes/cuda/lanes.c")  # fmt: skip
 IN_SDIST = ("README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "tests/test_run.py")
 NOT_IN = (".ci/", ".venv/", ".cache/", "build/", ".zarr")
 BUDGETS = ("15 s", "2 min")  # a machine with much else to do may need more before the first draws
@@ -49,9 +47,10 @@ def look_into(wheel: Path, sdist: Path) -> None:
         in_wheel = opened.namelist()
     with tarfile.open(sdist) as archive:
         in_sdist = [name.partition("/")[2] for name in archive.getnames()]
-    here = [path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")]
+    in_both = sources()
+    from_src = [f"src/{name}" for name in in_both]
     for wanted, found, what in (
-        ({*IN_WHEEL, *here}, in_wheel, wheel), (IN_SDIST, in_sdist, sdist)
+        (in_both, in_wheel, wheel), ([*IN_SDIST, *from_src], in_sdist, sdist)
     ):  # fmt: skip
         if missing := sorted(set(wanted) - set(found)):
             raise SystemExit(f"{what.name} lacks {', '.join(missing)}")
@@ -59,6 +58,15 @@ def look_into(wheel: Path, sdist: Path) -> None:
             raise SystemExit(f"{what.name} should not have {', '.join(odd[:5])}")
     if outside := [name for name in in_wheel if not re.match(r"aptmc(-[^/]+\.dist-info)?/", name)]:
         raise SystemExit(f"{wheel.name} would install {', '.join(outside)}")
+
+
+def sources() -> list[str]:
+    """What the package is made of: modules, and sources in C and templates beside them."""
+    return [
+        path.relative_to(ROOT / "src").as_posix()
+        for path in (ROOT / "src" / "aptmc").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith(".")
+    ]
 
 
 def try_out(python: str, package: Path) -> None:
