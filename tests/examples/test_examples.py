@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import shutil
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numba
@@ -85,6 +87,31 @@ def test_it_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for cell in example.cells:
         for picture in gallery.pictures_in(cell) if not cell.is_text else ():
             assert (tmp_path / picture).stat().st_size > 3000
+
+
+def test_a_notebook_runs_cell_by_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Jupyter would: what is downloaded, in the names of one session, with its pictures."""
+    sample, shown = aptmc.sample, []
+    monkeypatch.setattr(
+        aptmc,
+        "sample",
+        lambda problem, **more: sample(
+            problem, **(more | SMALL["mixture"]), on=aptmc.VirtualTime(), progress=False
+        ),
+    )
+    display = SimpleNamespace(Image=shown.append)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=display))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.chdir(tmp_path)
+    session = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", session)
+    book = json.loads(gallery.notebook(gallery.read("mixture")))
+    for cell in book["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), session.__dict__)
+    assert session.__dict__["run"].summary()
+    assert shown
+    assert all((tmp_path / name).stat().st_size > 3000 for name in shown)
 
 
 def test_a_script_that_fails_names_its_line(tmp_path: Path) -> None:
