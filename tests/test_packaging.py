@@ -136,6 +136,16 @@ def test_the_changelog_is_ready_for_a_release_or_says_that_there_is_none(tmp_pat
     assert not is_ready(tmp_path, f"v{__version__}")
 
 
+def test_the_recipe_is_read_and_a_mistake_in_it_noticed(tmp_path: Path) -> None:
+    pytest.importorskip("rattler_build")
+    assert __version__ in package.read_recipe(package.RECIPE)
+    wrong = tmp_path / "recipe.yaml"
+    text = package.RECIPE.read_text(encoding="utf-8")
+    wrong.write_text(text.replace("requirements:", "requirments:"), encoding="utf-8")
+    with pytest.raises(Exception, match="requirments"):
+        package.read_recipe(wrong)
+
+
 def test_the_package_check_looks_for_c_and_templates() -> None:
     endings = {Path(name).suffix for name in package.sources()}
     assert endings >= {".py", ".c", ".html", ".css", ".typed"}

@@ -4,7 +4,7 @@
 
 An environment is made for each Python that is named (this one, if none is), outside the repository;
 the wheel is installed there with its plots, and README's first example runs. The sdist is installed
-for the first of them. What is found stays in `dist`.
+for the first of them. The recipe for conda is read. What is found stays in `dist`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
+RECIPE = ROOT / "packaging" / "conda" / "recipe.yaml"
 IN_SDIST = ("README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "tests/test_run.py")
 NOT_IN = (".ci/", ".venv/", ".cache/", "build/", ".zarr")
 BUDGETS = ("15 s", "2 min")  # a machine with much else to do may need more before the first draws
@@ -69,6 +70,14 @@ def sources() -> list[str]:
     ]
 
 
+def read_recipe(path: Path) -> str:
+    """The package that a recipe of conda would make, as rattler-build itself reads it."""
+    from rattler_build import Stage0Recipe, VariantConfig
+
+    (variant,) = Stage0Recipe.from_file(str(path)).render(VariantConfig())
+    return str(variant)
+
+
 def try_out(python: str, package: Path) -> None:
     """Install a package for one Python, where nothing else is, and run the first example."""
     example = EXAMPLE.search((ROOT / "README.md").read_text(encoding="utf-8"))
@@ -106,6 +115,7 @@ def main() -> None:
     pythons = parser.parse_args().pythons
     wheel, sdist = build()
     look_into(wheel, sdist)
+    print(read_recipe(RECIPE))
     for python in pythons:
         try_out(python, wheel)
     try_out(pythons[0], sdist)

@@ -21,7 +21,7 @@ def of_python() -> Any:
 
 def of_numpy() -> Any:
     """The hidden instance behind the functions of `np.random`."""
-    return mtrand._rand  # type: ignore[attr-defined]
+    return mtrand._rand
 
 
 def of_torch() -> Any:
