@@ -133,6 +133,12 @@ def test_what_is_kept_is_of_this_script(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_what_is_shown_needs_no_warning(name: str) -> None:
+    """An example whose draws should not be relied on is none."""
+    assert "warning:" not in "".join(gallery.printed_by(gallery.read(name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_pages_and_notebooks_are_the_script(name: str) -> None:
     example = gallery.read(name)
     code = [cell.source for cell in example.cells if not cell.is_text]
