@@ -64,7 +64,10 @@ problem = aptmc.Abc(
     observed=OBSERVED,
     distance=distance,
 )
-run = aptmc.sample(problem, budget="60 s", seed=1)
+# The wait within some fifteen percent. Without a ladder, the tolerance is as small as the budget
+# allows, and draws are few.
+ladder = aptmc.Ladder.auto(coldest=0.15)
+run = aptmc.sample(problem, budget="2 min", ladder=ladder, seed=1)
 print(run.summary())
 
 # %% [markdown]

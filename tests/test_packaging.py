@@ -12,9 +12,11 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import yaml
 
 import aptmc
 from aptmc.__about__ import __version__
+from tools import package
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -77,6 +79,76 @@ def test_workflows_call_targets_that_there_are(name: str) -> None:
     rules = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert targets
     assert all(re.search(rf"^{target}:", rules, re.MULTILINE) for target in targets)
+
+
+def workflows() -> list[Path]:
+    return sorted((ROOT / ".github").rglob("*.yml"))
+
+
+@pytest.mark.parametrize("path", workflows(), ids=lambda path: path.name)
+def test_workflows_and_templates_are_yaml(path: Path) -> None:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert isinstance(content, dict)
+    if path.parent.name != "workflows":
+        return
+    assert content.keys() >= {"name", "permissions", "jobs"}
+    assert content[True]  # "on", which YAML takes for a truth
+    for job in content["jobs"].values():
+        needed = job.get("needs", [])
+        needed = {needed} if isinstance(needed, str) else set(needed)
+        assert needed <= content["jobs"].keys()
+        assert job["runs-on"]
+        assert all(("uses" in step) != ("run" in step) for step in job["steps"])
+
+
+def lines_of_the_release() -> list[str]:
+    """What the workflow *release* looks at before it builds."""
+    path = ROOT / ".github" / "workflows" / "release.yml"
+    steps = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]["build"]["steps"]
+    (script,) = (step["run"] for step in steps if "grep" in step.get("run", ""))
+    return str(script).splitlines()
+
+
+def is_ready(folder: Path, tag: str) -> bool:
+    """Whether the workflow would go on with a tag."""
+    script = "set -e\n" + "\n".join(lines_of_the_release())
+    environment = os.environ | {"GITHUB_REF_NAME": tag}
+    return subprocess.run(["bash", "-c", script], cwd=folder, env=environment).returncode == 0
+
+
+def test_the_changelog_is_ready_for_a_release_or_says_that_there_is_none(tmp_path: Path) -> None:
+    """As the workflow asks: a heading of the version, once it has a date."""
+    (tmp_path / "src" / "aptmc").mkdir(parents=True)
+    about = Path("src", "aptmc", "__about__.py")
+    shutil.copy(ROOT / about, tmp_path / about)
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## \[(.+?)\](.*)$", changelog, re.MULTILINE)
+    versions = [name for name, _ in headings if name != "Unreleased"]
+    if __version__ not in versions:
+        assert headings[0] == ("Unreleased", "")
+        first = f"## [{__version__}] - 2026-11-19"
+        changelog = changelog.replace("## [Unreleased]", f"## [Unreleased]\n\n{first}", 1)
+    (tmp_path / "CHANGELOG.md").write_text(changelog, encoding="utf-8")
+    assert is_ready(tmp_path, f"v{__version__}")
+    assert not is_ready(tmp_path, "v99.0.0")
+    without = changelog.replace(f"## [{__version__}]", "## [99.0.0]")
+    (tmp_path / "CHANGELOG.md").write_text(without, encoding="utf-8")
+    assert not is_ready(tmp_path, f"v{__version__}")
+
+
+def test_the_recipe_is_read_and_a_mistake_in_it_noticed(tmp_path: Path) -> None:
+    pytest.importorskip("rattler_build")
+    assert __version__ in package.read_recipe(package.RECIPE)
+    wrong = tmp_path / "recipe.yaml"
+    text = package.RECIPE.read_text(encoding="utf-8")
+    wrong.write_text(text.replace("requirements:", "requirments:"), encoding="utf-8")
+    with pytest.raises(Exception, match="requirments"):
+        package.read_recipe(wrong)
+
+
+def test_the_package_check_looks_for_c_and_templates() -> None:
+    endings = {Path(name).suffix for name in package.sources()}
+    assert endings >= {".py", ".c", ".html", ".css", ".typed"}
 
 
 def test_the_installed_version_is_this_one() -> None:

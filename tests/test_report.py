@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 import aptmc
+from aptmc.diagnostics.summary import summarise
 from aptmc.result.report import report
 from tests.support import seen
 from tests.support.browser import visit
@@ -22,7 +23,8 @@ ALWAYS = [
 ]  # fmt: skip
 WITH_EVENTS = ["Processors", "Time of moves", "Busy"]
 WITH_ALL_RUNGS = ["Journeys", "Levels"]
-WIDTHS = (1100, 400)
+PHONE = 390
+WIDTHS = (1100, PHONE)
 
 
 class Page(HTMLParser):
@@ -219,13 +221,28 @@ def test_a_browser_shows_all_of_it_and_asks_nobody(html: str, tmp_path: Path, wi
     assert seen_there.console == []
     assert seen_there.width == width
     assert seen_there.content <= width  # nothing is broader than the page
+    assert seen_there.scrolling == []  # nor than its own place in it
     assert seen_there.picture.stat().st_size > 10_000
+
+
+def test_a_phone_shows_a_table_of_long_numbers_and_names(html: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    scales = {"predation": 0.008, "rate_at_which_hares_are_eaten_by_lynxes[12]": -1e-7, "n": 1.5e6}
+    draws = {name: list(scale * rng.gamma(5.0, size=(2, 500))) for name, scale in scales.items()}
+    table = summarise(draws, 1.0)._repr_html_()
+    place = re.compile('(<div class="wide posterior">).*?(</div>)', re.DOTALL)
+    wide = place.sub(lambda found: found[1] + table + found[2], html, count=1)
+    assert "lynxes[12]" in wide
+    page = tmp_path / "wide.html"
+    page.write_text(wide, encoding="utf-8")
+    assert visit(page, PHONE, tmp_path).scrolling == []
 
 
 def test_a_browser_would_notice_a_page_that_is_wrong(tmp_path: Path) -> None:
     page = tmp_path / "wrong.html"
     page.write_text(
         '<!doctype html><img src="https://example.org/a.png"><img src="data:image/png;base64,AA">'
+        '<div style="overflow-x: auto; width: 100px"><p style="width: 300px">cut off</p></div>'
         '<p style="width: 2000px">wide</p><script>console.error("planted")</script>'
     )
     seen_there = visit(page, 400, tmp_path)
@@ -233,3 +250,4 @@ def test_a_browser_would_notice_a_page_that_is_wrong(tmp_path: Path) -> None:
     assert [natural for natural, _ in seen_there.images] == [0, 0]
     assert any("planted" in line for line in seen_there.console)
     assert seen_there.content > 400
+    assert seen_there.scrolling == ["cut off"]

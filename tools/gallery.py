@@ -157,7 +157,7 @@ def index() -> str:
     parts = [
         "# Examples\n",
         "Each runs as it stands, in a minute or two, as a script and as a notebook. Output and "
-        "pictures are of two processors that had other things to do as well.\n",
+        "pictures are of two processors.\n",
         '<div class="grid cards" markdown>\n',
     ]
     for name in ORDER:

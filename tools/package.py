@@ -4,7 +4,7 @@
 
 An environment is made for each Python that is named (this one, if none is), outside the repository;
 the wheel is installed there with its plots, and README's first example runs. The sdist is installed
-for the first of them. What is found stays in `dist`.
+for the first of them. The recipe for conda is read. What is found stays in `dist`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
-IN_WHEEL = ("aptmc/__init__.py", "aptmc/py.typed", "aptmc/result/templates/report.html",
-            "aptmc/backends/lanes/cuda/lanes.c")  # fmt: skip
+RECIPE = ROOT / "packaging" / "conda" / "recipe.yaml"
 IN_SDIST = ("README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "tests/test_run.py")
 NOT_IN = (".ci/", ".venv/", ".cache/", "build/", ".zarr")
 BUDGETS = ("15 s", "2 min")  # a machine with much else to do may need more before the first draws
@@ -49,9 +48,10 @@ def look_into(wheel: Path, sdist: Path) -> None:
         in_wheel = opened.namelist()
     with tarfile.open(sdist) as archive:
         in_sdist = [name.partition("/")[2] for name in archive.getnames()]
-    here = [path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")]
+    in_both = sources()
+    from_src = [f"src/{name}" for name in in_both]
     for wanted, found, what in (
-        ({*IN_WHEEL, *here}, in_wheel, wheel), (IN_SDIST, in_sdist, sdist)
+        (in_both, in_wheel, wheel), ([*IN_SDIST, *from_src], in_sdist, sdist)
     ):  # fmt: skip
         if missing := sorted(set(wanted) - set(found)):
             raise SystemExit(f"{what.name} lacks {', '.join(missing)}")
@@ -59,6 +59,23 @@ def look_into(wheel: Path, sdist: Path) -> None:
             raise SystemExit(f"{what.name} should not have {', '.join(odd[:5])}")
     if outside := [name for name in in_wheel if not re.match(r"aptmc(-[^/]+\.dist-info)?/", name)]:
         raise SystemExit(f"{wheel.name} would install {', '.join(outside)}")
+
+
+def sources() -> list[str]:
+    """What the package is made of: modules, and sources in C and templates beside them."""
+    return [
+        path.relative_to(ROOT / "src").as_posix()
+        for path in (ROOT / "src" / "aptmc").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith(".")
+    ]
+
+
+def read_recipe(path: Path) -> str:
+    """The package that a recipe of conda would make, as rattler-build itself reads it."""
+    from rattler_build import Stage0Recipe, VariantConfig
+
+    (variant,) = Stage0Recipe.from_file(str(path)).render(VariantConfig())
+    return str(variant)
 
 
 def try_out(python: str, package: Path) -> None:
@@ -98,6 +115,7 @@ def main() -> None:
     pythons = parser.parse_args().pythons
     wheel, sdist = build()
     look_into(wheel, sdist)
+    print(read_recipe(RECIPE))
     for python in pythons:
         try_out(python, wheel)
     try_out(pythons[0], sdist)

@@ -7,6 +7,7 @@ import locale
 import os
 import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from scipy import special, stats
 
 import aptmc
 from aptmc.backends.workers.carried_arrays import SpecialFunctions
+from aptmc.backends.workers.carried_over import seen_here, take_over
 from aptmc.backends.workers.carried_python import Environment, Warnings
 from tests.backends.contract import run_until
 from tests.support import simulators
@@ -109,6 +111,18 @@ def test_filters_of_warnings_are_the_same_again():
         assert Warnings().seen(warnings) == [*known[:2], (*known[2][:3], r"__main__\Z", 0)]
         with pytest.raises(np.exceptions.RankWarning):
             warnings.warn("rank", np.exceptions.RankWarning, stacklevel=1)
+
+
+def test_the_digits_of_mpmath_are_carried_over(monkeypatch):
+    ours, theirs = SimpleNamespace(mp=SimpleNamespace(prec=200)), SimpleNamespace(prec=53)
+    monkeypatch.setitem(sys.modules, "mpmath", ours)
+    known = seen_here()
+    assert known["mpmath"] == 200
+    monkeypatch.setitem(sys.modules, "mpmath", SimpleNamespace(mp=theirs))
+    take_over({"mpmath": known["mpmath"]})
+    assert theirs.prec == 200
+    monkeypatch.setitem(sys.modules, "mpmath", None)  # as where it is not installed
+    take_over({"mpmath": known["mpmath"]})
 
 
 def test_errors_of_special_functions_travel_only_if_somebody_has_set_them():

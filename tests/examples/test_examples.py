@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import shutil
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numba
@@ -96,6 +98,31 @@ def test_it_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             assert (tmp_path / picture).stat().st_size > 3000
 
 
+def test_a_notebook_runs_cell_by_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Jupyter would: what is downloaded, in the names of one session, with its pictures."""
+    sample, shown = aptmc.sample, []
+    monkeypatch.setattr(
+        aptmc,
+        "sample",
+        lambda problem, **more: sample(
+            problem, **(more | SMALL["mixture"]), on=aptmc.VirtualTime(), progress=False
+        ),
+    )
+    display = SimpleNamespace(Image=shown.append)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=display))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.chdir(tmp_path)
+    session = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", session)
+    book = json.loads(gallery.notebook(gallery.read("mixture")))
+    for cell in book["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), session.__dict__)
+    assert session.__dict__["run"].summary()
+    assert shown
+    assert all((tmp_path / name).stat().st_size > 3000 for name in shown)
+
+
 def test_a_script_that_fails_names_its_line(tmp_path: Path) -> None:
     cell = gallery.Cell(is_text=False, source="x = 1\nx / 0", line=7)
     with pytest.raises(ZeroDivisionError) as failure:
@@ -112,6 +139,12 @@ def test_what_is_kept_is_of_this_script(name: str) -> None:
         for picture in gallery.pictures_in(cell) if not cell.is_text else ():
             size = (gallery.KEPT / name / picture).stat().st_size
             assert 3000 < size < 250_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_shown_needs_no_warning(name: str) -> None:
+    """An example whose draws should not be relied on is none."""
+    assert "warning:" not in "".join(gallery.printed_by(gallery.read(name)))
 
 
 @pytest.mark.parametrize("name", NAMES)

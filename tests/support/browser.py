@@ -22,6 +22,9 @@ addEventListener("load", () => {{
     images: [...inside.document.images].map(one => [one.naturalWidth, one.clientWidth]),
     asked: inside.performance.getEntriesByType("resource").map(one => one.name)
       .filter(name => !name.startsWith("data:")),
+    scrolling: [...inside.document.querySelectorAll("*")].filter(one =>
+      inside.getComputedStyle(one).overflowX != "visible" && one.scrollWidth > one.clientWidth
+    ).map(one => one.textContent.trim().slice(0, 200)),
     width: inside.innerWidth,
     content: inside.document.documentElement.scrollWidth,
   }};
@@ -37,6 +40,7 @@ class Visit(NamedTuple):
 
     images: list[list[int]]  # of each: its own width, and the width at which it is shown
     asked: list[str]  # addresses that the page wanted something from
+    scrolling: list[str]  # texts of what is wider than the place it has: a table, say
     width: int  # of the frame
     content: int  # of the page: if it is wider, one must scroll
     console: list[str]

@@ -199,6 +199,7 @@ def _weighted_p_norm(order: float, shape: tuple[int, ...], content: bytes) -> Di
     # On disk every new set of weights would leave a file behind.
     cache = weights.size == 0
     ready: Distance = numba.njit(cache=cache, nogil=True, error_model="numpy")(distance)
+    ready.written = f"p_norm({order:g}{', weights=…' if shape != (0,) else ''})"  # type: ignore[attr-defined]
     return made_by(_weighted_p_norm, order, shape, content)(ready)
 
 
@@ -219,3 +220,6 @@ def _log_supremum(simulated: Any, observed: Any) -> float:
         elif ours != theirs:
             largest = max(largest, abs(math.log(ours) - math.log(theirs)))
     return largest
+
+
+_log_supremum.written = "log_supremum()"  # type: ignore[attr-defined]

@@ -43,7 +43,8 @@ def by_part(
     ...     ),
     ... )
     >>> problem
-    <aptmc.Abc of level>
+    Abc(<lambda>, Prior(level=norm(0, 1)), observed={'first': (3,), 'peak': ()},
+      distance=by_part({'first': p_norm(2), 'peak': <lambda>}))
       the data have the parts first (3 numbers), peak (1 number)
     """
     if not isinstance(distances, Mapping) or not distances:

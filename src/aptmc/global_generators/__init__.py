@@ -5,6 +5,7 @@ which is a copy of the others, and others each time that a move is computed agai
 move of a plain Python function they are seeded from the move's own key.
 """
 
+from aptmc.global_generators.by_name import by_name
 from aptmc.global_generators.seeding import Seeding, left_alone
 
-__all__ = ["Seeding", "left_alone"]
+__all__ = ["Seeding", "by_name", "left_alone"]

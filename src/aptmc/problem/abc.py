@@ -30,6 +30,7 @@ from aptmc.problem.simulator import (
 )
 from aptmc.problem.stepwise import Stepwise
 from aptmc.problem.weights import tolerance_log_weight
+from aptmc.problem.words import function_name, given_words
 from aptmc.targets import INTERPRETED, Target, target_of
 
 START_SIMULATIONS = 1_000_000
@@ -74,6 +75,7 @@ class Abc(Problem):
     ladder_kind = "tolerances"
     needs_search = True
     reference_level = math.inf
+    _written: tuple[str, str]  # the call that made it, before and after its prior
     steps: Stepwise | None = None  # of a simulator that was given as steps
     written_in_jax: WrittenInJax | None = None  # the simulator as it was given, if it is of JAX
 
@@ -94,6 +96,11 @@ class Abc(Problem):
             check_function(summary, "summary", "data")
         _check_prior_and_failures(prior, on_error)
         given, simulate = simulate, simulator_of(simulate, prior.parametrisation.size, "simulate")
+        more = {"summary": summary} if summary is not None else {}
+        self._written = (
+            f"Abc({function_name(given)}",
+            given_words({"observed": observed, "distance": distance, **more}),
+        )
         distance, summary = functions_of_data(distance, summary, observed)
         simulator, target, notes = compared(
             simulate, prior, observed, distance, summary, rejects_failures=on_error == "reject"
@@ -118,7 +125,9 @@ class Abc(Problem):
         return super().__getstate__() | {"written_in_jax": None}
 
     def __repr__(self) -> str:
-        return "\n  ".join([f"<aptmc.Abc of {', '.join(self.labels)}>", *self.notes])
+        """The call that made it, in short, and what was made of the data."""
+        functions, others = self._written
+        return "\n  ".join([f"{functions}, {self.prior!r}{others})", *self.notes])
 
     @classmethod
     @named_clearly
@@ -151,6 +160,7 @@ class Abc(Problem):
             simulated_distance, prior.parametrisation.size, "simulated_distance"
         )
         problem = cls.__new__(cls)
+        problem._written = f"Abc.early({function_name(given)}", ""
         simulator = PlainSimulator.early(simulated_distance, counts_work=counts_work)
         problem._set_up(
             simulator,
@@ -202,6 +212,8 @@ class Abc(Problem):
         """
         steps = Stepwise(begin, step, state)
         problem = cls.__new__(cls)
+        names = f"{function_name(begin)}, {function_name(step)}"
+        problem._written = f"Abc.stepwise({names}", f", state={state}"
         problem._set_up(
             PlainSimulator.early(steps.whole(), counts_work=True),
             prior,

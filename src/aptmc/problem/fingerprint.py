@@ -27,7 +27,7 @@ from aptmc.problem.data.containers import content_of
 
 # What a problem has beside what defines it.
 INCIDENTAL = {
-    "_twin", "compiled_moves", "data_groups", "notes", "parametrisation", "target",
+    "_twin", "_written", "compiled_moves", "data_groups", "notes", "parametrisation", "target",
     "written_in_jax",
 }  # fmt: skip
 PLAIN = (bool, int, float, complex, str, bytes, type(None))

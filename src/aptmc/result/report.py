@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aptmc.diagnostics import Summary
     from aptmc.result.run import Run
 
+MANY = 1e7  # from here on, so many million
 UNTITLED = ("report", "index", "run")  # names of files that say nothing about what is in them
 MOST_ROWS, FEW_ROWS = 30, 12  # of a table: longer ones begin with the rows that matter most
 
@@ -136,7 +137,8 @@ def _time_words(run: Run) -> str:
     if run.settings.quota is not None:
         return f"{'s' if unit == 's' else f'{unit}s'} of sampling, of {run.settings.quota} in all"
     units = "s" if unit == "s" else f"{unit}s"
-    within = f", of a budget of {_number(budget)}" if run.elapsed <= budget else ""
+    of = "of" if budget >= MANY else "of a budget of"
+    within = f", {of} {_number(budget)}" if run.elapsed <= budget else ""
     return f"{units} of sampling{within}"
 
 
@@ -181,7 +183,7 @@ def _kind(problem: Any) -> str:
 
 
 def _number(value: float) -> str:
-    if value >= 1e7:
+    if value >= MANY:
         return f"{value / 1e6:,.3g} million"
     return f"{value:,.0f}" if value >= 1000.0 else f"{value:.4g}"
 

@@ -10,21 +10,16 @@ from __future__ import annotations
 import io
 import random
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from functools import partial
-from types import FunctionType, MethodType, ModuleType
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import cloudpickle
 import numpy as np
 
-from aptmc.compiled import is_compiled
+from aptmc.backends.workers.within_reach import Search, inside
+from aptmc.global_generators import by_name
 
-MANY = 1000  # so many things in one list are data
-PLAIN = (str, bytes, int, float, complex, bool, type(None), np.ndarray, type, ModuleType)
-# Whose inside is their own business: they are made to travel.
-LIBRARIES = {"numpy", "scipy", "numba", "pandas", "xarray", "torch", "jax", "jaxlib"}
 DRAWING = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
 
@@ -52,40 +47,36 @@ class Belonging(NamedTuple):
 
 def belonging_in(*parts: object) -> Belonging | None:
     """The first thing that must not be sent, if there is any."""
-    seen: set[int] = set()
-    return next((found for part in parts for found in _look(part, (), seen)), None)
+    search = Search()
+    for path, value in chain.from_iterable(map(search.all_from, parts)):
+        why = _why_not(value)
+        if path and why is not None:
+            return Belonging(path, why)
+    return None
 
 
 def unsendable_in(*parts: object) -> Belonging | None:
     """What exactly it is that cannot be pickled, if it can be told."""
-    seen: set[int] = set()
-    for part in parts:
-        for path, value in _everything(part, (), seen):
-            is_it = path and not _travels(value)
-            if is_it and all(_travels(inside) for _, inside in _inside(value)):
-                return Belonging(path, f"{_kind(value)}, which belongs to this process")
+    search = Search()
+    for path, value in chain.from_iterable(map(search.all_from, parts)):
+        is_it = path and not _travels(value)
+        if is_it and all(_travels(one) for _, one in inside(value)):
+            return Belonging(path, f"{_kind(value)}, which belongs to this process")
     return None
 
 
-def _look(value: Any, path: tuple[str, ...], seen: set[int]) -> Iterator[Belonging]:
-    for names, found in _everything(value, path, seen):
-        why = _why_not(found)
-        if names and why is not None:
-            yield Belonging(names, why)
-
-
 def _why_not(value: Any) -> str | None:
-    if isinstance(value, io.TextIOWrapper):
-        if value in (sys.stdout, sys.stderr, sys.stdin, sys.__stdout__, sys.__stderr__):
+    if isinstance(value, io.IOBase):
+        if any(value is one for one in _streams_of_python()):
             return None
+        if isinstance(value, io.StringIO | io.BytesIO):
+            return "a file in memory, of which each worker would have a copy"
         return "an open file, of which each worker would have a copy in memory"
     if isinstance(value, memoryview):
         return "a view of memory, which workers would have as plain bytes"
     # The system's own draws anew everywhere.
-    if isinstance(value, DRAWING) and not isinstance(value, random.SystemRandom):
-        if value is random.seed.__self__ or value is np.random.mtrand._rand:  # type: ignore[attr-defined]
-            return None
-        return f"{_kind(value)}, {SAME}"
+    if _draws(value) and not isinstance(value, random.SystemRandom):
+        return f"{_kind(value)}, {SAME}" if by_name(value) is None else None
     if isinstance(value, Iterator) and type(value).__module__ in {"builtins", "itertools"}:
         if type(value).__name__ == "generator":
             return "a generator, which cannot be sent"
@@ -93,61 +84,18 @@ def _why_not(value: Any) -> str | None:
     return None
 
 
-def _everything(
-    value: Any, path: tuple[str, ...], seen: set[int]
-) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Whatever can be reached from here, each once, with the names that lead there."""
-    if isinstance(value, PLAIN) or id(value) in seen:
-        return
-    seen.add(id(value))
-    yield path, value
-    if isinstance(value, FunctionType) and not (value.__module__ or "").startswith("aptmc."):
-        path = path if path[-1:] == (value.__name__,) else (*path, value.__name__)
-    for name, inside in _inside(value):
-        yield from _everything(inside, (*path, name) if name else path, seen)
+def _streams_of_python() -> list[Any]:
+    """What a program writes to and reads from, whoever it is that listens."""
+    names = ("stdout", "stderr", "stdin", "__stdout__", "__stderr__", "__stdin__")
+    streams = [getattr(sys, name) for name in names]
+    return [*streams, *(getattr(stream, "buffer", None) for stream in streams)]
 
 
-def _inside(value: Any) -> Iterable[tuple[str, Any]]:
-    """What something holds, by name; nothing of what is not the user's or ours."""
-    if is_compiled(value):
-        return  # its generators are compiled code's, and it can hold no files
-    if isinstance(value, FunctionType):
-        yield from _used_by(value)
-    elif isinstance(value, MethodType):
-        yield "", value.__self__
-        yield "", value.__func__
-    elif isinstance(value, partial):
-        yield from (("", one) for one in (value.func, *value.args, *value.keywords.values()))
-    elif isinstance(value, Mapping) and len(value) <= MANY:
-        yield from ((f"[{name!r}]", one) for name, one in value.items())
-    elif isinstance(value, list | tuple | set | frozenset) and len(value) <= MANY:
-        yield from (("", one) for one in value)
-    elif type(value).__module__.partition(".")[0] not in LIBRARIES | {"builtins", "_io"}:
-        attributes = getattr(value, "__dict__", {})
-        ours = type(value).__module__.startswith("aptmc.")
-        yield from (("" if ours else f".{name}", one) for name, one in attributes.items())
-        if not ours and isinstance(type(value).__dict__.get("__call__"), FunctionType):
-            yield "", type(value).__dict__["__call__"]
-
-
-def _used_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """The variables from outside that a function uses; the library's own use nothing else."""
-    inner = f"{function.__name__}"
-    package = function.__module__.partition(".")[0] if function.__module__ else ""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):  # not yet defined
-            yield name, cell.cell_contents
-    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-        yield f"a default value of {inner}", value
-    if package == "aptmc" or package in LIBRARIES:
-        return
-    for name in function.__code__.co_names:
-        value = function.__globals__.get(name)
-        # What other packages do is up to them.
-        whose = getattr(value, "__module__", None)
-        if isinstance(value, FunctionType) and (whose or "").partition(".")[0] != package:
-            continue
-        yield name, value
+def _draws(value: Any) -> bool:
+    """Whether something is a generator of random numbers, torch's among them."""
+    kind = type(value)
+    is_torchs = kind.__name__ == "Generator" and kind.__module__.partition(".")[0] == "torch"
+    return is_torchs or isinstance(value, DRAWING)
 
 
 def _travels(value: Any) -> bool:

@@ -16,6 +16,7 @@ from aptmc.backends.workers.carried_python import (
     Decimals,
     Environment,
     Locale,
+    Mpmath,
     System,
     Warnings,
 )
@@ -29,6 +30,7 @@ ALL: tuple[CarriedOver, ...] = (
     SpecialFunctions(),
     Locale(),
     Decimals(),
+    Mpmath(),
     Warnings(),
 )
 

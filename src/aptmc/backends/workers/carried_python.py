@@ -1,4 +1,4 @@
-"""Python's own settings: arguments, environment, warnings, locale, decimal numbers."""
+"""Python's own settings, arguments and warnings among them, and how exact its numbers are."""
 
 from __future__ import annotations
 
@@ -120,6 +120,22 @@ class Decimals(CarriedOver):
     @override
     def set(self, settings: Any) -> None:
         decimal.setcontext(settings)
+
+
+@final
+class Mpmath(CarriedOver):
+    """How many bits the numbers of mpmath have, and so those of sympy that are evaluated."""
+
+    module = "mpmath"
+
+    @override
+    def seen(self, library: Any) -> int:
+        return int(library.mp.prec)
+
+    @override
+    def set(self, settings: Any) -> None:
+        with suppress(ImportError):  # another machine may have no need of it
+            import_module("mpmath").mp.prec = settings
 
 
 def _name(category: Any) -> tuple[str, str]:

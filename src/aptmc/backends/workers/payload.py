@@ -15,6 +15,7 @@ import cloudpickle
 from aptmc.backends.workers.carried_over import seen_here, take_over
 from aptmc.backends.workers.wire import Wire
 from aptmc.compiled import call_that_makes
+from aptmc.global_generators import by_name
 from aptmc.problem.prior.independent import Independent
 from aptmc.problem.prior.unloaded import without_scipy
 from aptmc.session.orders import Mover
@@ -22,7 +23,7 @@ from aptmc.session.orders import Mover
 
 @final
 class _Packer(cloudpickle.Pickler):  # type: ignore[misc]
-    """Leaves out what a worker can do without."""
+    """Leaves out what a worker can do without, and what it has of its own."""
 
     def reducer_override(self, value: Any) -> Any:
         if type(value) is Independent:
@@ -32,6 +33,9 @@ class _Packer(cloudpickle.Pickler):  # type: ignore[misc]
         call = call_that_makes(value)
         if call is not None:
             return call
+        find = by_name(value)
+        if find is not None:
+            return find, ()
         return super().reducer_override(value)
 
 
