@@ -62,13 +62,14 @@ demo: $(INSTALLED)
 test: compiled
 	$(PYTEST) $(PARALLEL) --ignore=tests/docs
 
-# PyMC wants an older numba than the one that all else is tested with.
+# PyMC wants an older numba than the one that all else is tested with. Validations are part of it, for
+# `make validate` has no PyMC.
 frontends: $(INSTALLED)
 	@[ -e $(FRONTENDS) ] || $(BIN)/python -m venv $(FRONTENDS)
 	@$(FRONTENDS)/bin/python -m pip install --quiet --no-input --disable-pip-version-check \
 		--editable '.[frontends]'
 	$(FRONTENDS)/bin/python -m pytest --quiet tests/frontends tests/docs/test_documents.py \
-		-k "frontends or from_" && \
+		-k "frontends or from_" -m "validation or not validation" && \
 	$(FRONTENDS)/bin/python -m pytest --quiet --doctest-modules src/aptmc/frontends
 
 check: compiled
