@@ -3,8 +3,8 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test frontends check style types examples docs gallery package validate bench soak \
-	compiled clean
+.PHONY: help demo test frontends recipes check style types examples docs gallery package validate \
+	bench soak compiled clean
 
 # Name another Python with `make PYTHON=...`; without that, a newer one is looked for if need be.
 PYTHON ?= python3
@@ -25,6 +25,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 FRONTENDS := .venv-frontends
+RECIPES := .venv-recipes
 
 # numba's cache on disk does not notice a change in a called module, so every state of the compiled
 # sources has a cache of its own. tests/conftest.py does the same for those who run pytest by hand.
@@ -48,6 +49,7 @@ help:
 	@echo "make demo      see anytime parallel tempering at work on a small example"
 	@echo "make test      run the tests, some minutes"
 	@echo "make frontends run the tests of models in other languages, in an environment of their own"
+	@echo "make recipes   run the recipes for simulators of other libraries, likewise"
 	@echo "make check     lint, types, layers, examples in the documents, short validate and bench"
 	@echo "make docs      build the documentation in build/docs"
 	@echo "make package   build wheel and sdist, and try them (PYTHONS=\"python3.12 python3.13\")"
@@ -62,14 +64,23 @@ demo: $(INSTALLED)
 test: compiled
 	$(PYTEST) $(PARALLEL) --ignore=tests/docs
 
-# PyMC wants an older numba than the one that all else is tested with.
+# PyMC wants an older numba than the one that all else is tested with. Validations are part of it, for
+# `make validate` has no PyMC.
 frontends: $(INSTALLED)
 	@[ -e $(FRONTENDS) ] || $(BIN)/python -m venv $(FRONTENDS)
 	@$(FRONTENDS)/bin/python -m pip install --quiet --no-input --disable-pip-version-check \
 		--editable '.[frontends]'
 	$(FRONTENDS)/bin/python -m pytest --quiet tests/frontends tests/docs/test_documents.py \
-		-k "frontends or from_" && \
+		-k "frontends or from_" -m "validation or not validation" && \
 	$(FRONTENDS)/bin/python -m pytest --quiet --doctest-modules src/aptmc/frontends
+
+# Other people's simulators, in an environment of their own; those that are not installed are skipped.
+recipes: $(INSTALLED)
+	@[ -e $(RECIPES) ] || $(BIN)/python -m venv $(RECIPES)
+	@$(RECIPES)/bin/python -m pip install --quiet --no-input --disable-pip-version-check \
+		--editable '.[recipes]'
+	$(RECIPES)/bin/python -m pytest --quiet tests/docs/test_recipes.py \
+		-m "validation or not validation"
 
 check: compiled
 	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) JOBS=2 SCALE=0.02 LIMIT=300 ARGS=--quick \
@@ -115,7 +126,7 @@ soak: compiled
 	$(BIN)/python -m experiments.soak --hours $(HOURS)
 
 clean:
-	rm -rf $(VENV) $(FRONTENDS) .cache .hypothesis build dist
+	rm -rf $(VENV) $(FRONTENDS) $(RECIPES) .cache .hypothesis build dist
 	find src tests experiments benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))

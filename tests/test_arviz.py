@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -63,11 +64,33 @@ def test_it_plots_the_draws(run: aptmc.Run) -> None:
         warnings.simplefilter("ignore")  # theirs
         try:
             axes = az.plot_trace(run.draws)
-            lines = sum(len(one.lines) for one in axes.flat) if IS_OLDER else 0
-            assert not IS_OLDER or lines >= 2 * 3 * 2  # densities and traces of three numbers
+            if IS_OLDER:  # densities and traces of three numbers
+                assert sum(len(one.lines) for one in axes.flat) >= 2 * 3 * 2
             az.plot_pair(run.draws)
         finally:
             pyplot.close("all")
+
+
+@pytest.mark.validation
+def test_plots_of_the_newer_one_have_a_line_for_each_chain(run: aptmc.Run) -> None:
+    """They are a library of their own, which suits Python 3.11 with an older matplotlib, too."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # theirs
+        try:
+            plots = import_module("arviz_plots")
+        except (ImportError, AttributeError) as error:
+            pytest.skip(f"arviz_plots is not here, or not for this matplotlib: {error}")
+        try:
+            lines = plots.plot_trace(run.draws, backend="matplotlib").viz["trace"]
+        finally:
+            pyplot.close("all")
+    assert dict(lines["x"].sizes) == {"chain": 2}
+    assert lines["beta"].sizes["chain"] == 2
+    assert lines["beta"].size == 4
 
 
 def test_it_is_given_its_own_kind_of_data(run: aptmc.Run) -> None:

@@ -25,6 +25,11 @@ def in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {shortened(words)}"
 
 
+def first_line(error: BaseException) -> str:
+    """What an exception says, without what its library explains at length below."""
+    return shortened(str(error).strip().partition("\n")[0])
+
+
 def story(error: BaseException) -> str:
     """Where an exception came from, and what it says."""
     try:

@@ -60,7 +60,9 @@ def test_right_draws_are_right_and_wrong_ones_are_noticed():
     assert 3000 < found.effective < 5000
     assert judged(draws, _shifted(one)).mean_error > FAR
     row = {**found._asdict(), "ready": 1.0, "sampling": 2.0}
-    assert "| arK | pymc | aptmc |" in table({("arK", "pymc", "aptmc"): row})
+    found = table({("arK", "pymc", "aptmc"): row, ("arK", "stan", "nutpie"): row})
+    assert "\n| arK | PyMC | aptmc |" in found
+    assert "\n| | Stan | nutpie |" in found  # the model is that of the row above
 
 
 @pytest.mark.parametrize("name", NAMES)

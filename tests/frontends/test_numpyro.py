@@ -147,6 +147,18 @@ def with_a_flat_prior(y):
     numpyro.sample("y", dist.Normal(mu, 1), obs=y)
 
 
+def with_a_branch_on_data(y):
+    """JAX, which sees no values of what it compiles, explains itself in many lines."""
+    mu = numpyro.sample("mu", dist.Normal(0, 1))
+    sign = jax.jit(lambda x: 1.0 if x > 0 else -1.0)(y)
+    numpyro.sample("y", dist.Normal(sign * mu, 1), obs=y)
+
+
+def with_a_branch_on_a_site(y):
+    mu = numpyro.sample("mu", dist.Normal(0, 1))
+    numpyro.sample("y", dist.Normal(mu if mu > 0 else 0.0, 1), obs=y)
+
+
 @pytest.mark.parametrize(
     ("model", "given", "said"),
     [
@@ -155,8 +167,11 @@ def with_a_flat_prior(y):
         (with_a_discrete_site, (EFFECTS,), r"'which' is discrete \(Bernoulli"),
         (with_a_flat_prior, (EFFECTS,), "'mu' has an improper prior"),
         (schools, (EFFECTS,), "cannot be run with what was given: TypeError"),
+        (with_a_branch_on_data, (1.0,), "cannot be run with what was given: Tracer"),
+        (with_a_branch_on_a_site, (1.0,), "cannot trace the model"),
     ],
 )
 def test_what_cannot_be_sampled_is_refused_in_a_sentence(model, given, said):
-    with pytest.raises(aptmc.InputError, match=said):
+    with pytest.raises(aptmc.InputError, match=said) as raised:
         from_numpyro(model, *given)
+    assert "\n" not in str(raised.value)

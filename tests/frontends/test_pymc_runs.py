@@ -9,6 +9,7 @@ from scipy import stats
 import aptmc
 from aptmc.errors import InputError
 from tests.support.engines import dask_cluster
+from tests.support.model_scripts import SCRIPTS, check_lines
 from tests.support.pymc_models import EFFECTS, SCHOOLS, mean_model
 from tests.support.scripts import running_script
 
@@ -64,6 +65,34 @@ def test_a_changed_model_is_refused(stored, pm):
         aptmc.resume(stored[0], other, budget=100, on=aptmc.VirtualTime(1))
 
 
+def sums_of_counts(data):
+    """The posterior means of a count and of a shift, by summing over the former."""
+    counts = np.arange(60)
+    weights = stats.poisson(3.0).pmf(counts) * stats.norm(counts, np.hypot(1.0, 0.5)).pdf(data)
+    weights /= weights.sum()
+    shifts = (data - counts) / (1.0 + 0.5**2)  # of normal prior and data, at each count
+    return weights @ counts, weights @ shifts
+
+
+def test_whole_numbers_have_the_posterior_of_an_exact_sum(pm):
+    data = 5.2
+    with pm.Model() as model:
+        count = pm.Poisson("count", 3.0)
+        shift = pm.Normal("shift", 0.0, 1.0)
+        pm.Normal("y", count + shift, 0.5, observed=data)
+    run = sampled(aptmc.from_pymc(model), budget=6000, kernel="auto")
+    draws = run.draws["posterior"]
+    assert draws["count"].dtype.kind == "i"
+    summary = run.summary()
+    for name, mean in zip(("count", "shift"), sums_of_counts(data), strict=True):
+        row = summary[name]
+        assert row.ess > 300
+        assert abs(row.mean - mean) < FAR * row.mcse
+    # Numbers between k and k + 1 that are not rounded down, half a one too high, would be noticed.
+    count, _ = sums_of_counts(data - 0.5)
+    assert abs(summary["count"].mean - count) > FAR * summary["count"].mcse
+
+
 def test_draws_are_as_pymc_gives_them(schools_problem):
     run = sampled(schools_problem, budget=600, ladder=aptmc.Ladder.powers([1.0, 0.5, 0.0]))
     draws = run.draws
@@ -98,29 +127,12 @@ def test_workers_compute_the_same(mean_problem):
     assert states[:50, 3].tolist() == expected
 
 
-# As users write it: no guard, and the model defined where it is used.
-SCRIPT = """
-import warnings
-warnings.simplefilter("ignore")  # of ArviZ, which PyMC loads
-import numpy as np, pymc as pm
-import aptmc
-
-with pm.Model() as model:
-    mean = pm.Normal("mean", 0, 3)
-    pm.Normal("y", mean, 1, observed=np.array([2.0, 4.0]))
-
-run = aptmc.sample(
-    aptmc.from_pymc(model), budget="400 moves", seed=1, progress=False,
-    ladder=aptmc.Ladder.powers([1.0, 0.0]), kernel=aptmc.RandomWalk(1.5), on=aptmc.Processes(2),
-)
-print(run.completions)
-"""
-
-
 @pytest.mark.parametrize("from_standard_input", [False, True])  # the latter has no file to import
 def test_scripts_need_no_guard(pm, tmp_path, from_standard_input):
-    with running_script(tmp_path, SCRIPT, from_standard_input=from_standard_input) as script:
-        assert int(script.output()[-1]) >= 300
+    with running_script(
+        tmp_path, SCRIPTS["pymc"], from_standard_input=from_standard_input
+    ) as script:
+        check_lines(script.output())
         assert script.processes() == []
 
 

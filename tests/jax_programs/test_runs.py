@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import aptmc
+from aptmc.jax_programs.through_jax import ThroughJax
 
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")
@@ -85,3 +86,51 @@ def test_a_run_goes_on_and_can_be_computed_again(problem, tmp_path):
     more = aptmc.resume(store, problem, budget=200, on=aptmc.VirtualTime(1))
     assert more.completions > run.completions
     assert aptmc.replay(store, problem).is_same
+
+
+# --- what JAX alone can compute -------------------------------------------------------------------
+
+DATA = np.array([1.0, -2.0, 0.5])
+OFFSET = 1e8  # whose neighbours among numbers of 32 bits are 8 away
+
+
+def spectral(theta):
+    """That of data with noise of width one, by spectra; too far up for 32 bits."""
+    away = jnp.fft.fft(theta - jnp.asarray(DATA, theta.dtype))
+    return OFFSET - 0.5 * jnp.sum(jnp.abs(away) ** 2) / len(DATA)
+
+
+def sampled_spectrum(on, moves):
+    """With the ladder and the steps that suit a normal posterior in three dimensions."""
+    prior = aptmc.Prior(theta=stats.norm([0.0, 0.0, 0.0], 3.0))
+    problem = aptmc.Tempered(spectral, prior)
+    assert isinstance(problem.log_likelihood, ThroughJax)
+    return aptmc.sample(
+        problem, budget=f"{moves} moves", ladder=aptmc.Ladder.powers([1.0, 0.3, 0.0]),
+        kernel=aptmc.RandomWalk(1.2), on=on, seed=1, progress=False,
+    )  # fmt: skip
+
+
+def errors_of_the_spectrum(run):
+    """Of means and of mean squares around the true means, in standard errors."""
+    found = run.summary()
+    variance = 1 / (1 + 1 / 9)
+    means = DATA * variance
+    for place, mean in enumerate(means):
+        row = found[f"theta[{place}]"]
+        squares = (np.concatenate(run.series("theta"))[:, place] - mean) ** 2
+        yield abs(row.mean - mean) / row.mcse
+        yield abs(squares.mean() - variance) / (variance * np.sqrt(2 / row.ess))
+
+
+def test_workers_call_jax_with_the_bits_of_the_main_process():
+    with jax.enable_x64(True):
+        run = sampled_spectrum(aptmc.Processes(2), 6000)
+    assert run.summary()["theta[0]"].ess > 100
+    assert max(errors_of_the_spectrum(run)) < FAR
+
+
+def test_too_few_bits_would_be_noticed():
+    with jax.enable_x64(False):
+        run = sampled_spectrum(aptmc.InProcess(), 3000)
+    assert max(errors_of_the_spectrum(run)) > FAR

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aptmc.errors import InputError
+from aptmc.in_words import first_line
 from aptmc.problem.variables import Labelled, Variable
 
 
@@ -62,7 +63,8 @@ def sites_of(model: Callable[..., Any], args: Any, kwargs: Any) -> Sites:
         raise
     except Exception as error:
         raise InputError(
-            f"the model cannot be run with what was given: {type(error).__name__}: {error}"
+            f"the model cannot be run with what was given: {type(error).__name__}: "
+            f"{first_line(error)}"
         ) from error
     latent, computed, observed, has_likelihood = [], [], [], False
     for name, site in trace.items():

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from aptmc.errors import InputError
 from aptmc.frontends.numpyro_sites import Sites
+from aptmc.in_words import first_line
 from aptmc.jax_programs.programs import Key, bits_of, traced
 
 # In the names of sites that no model has: of all latent ones, and of those with masks and scales.
@@ -41,7 +42,7 @@ class Split:
             try:
                 return traced(way(total), [(self.size,), ()])
             except Exception as error:
-                words = str(error).strip().partition("\n")[0]
+                words = first_line(error)
         self.notes.append(f"JAX finds no gradient: {words}")
         return None
 
@@ -203,10 +204,9 @@ class Split:
         try:
             return traced(function, arguments)
         except Exception as error:
-            words = str(error).strip().partition("\n")[0]
             raise InputError(
                 "JAX cannot trace the model, as NUTS of NumPyro would have to: "
-                f"{type(error).__name__}: {words}"
+                f"{type(error).__name__}: {first_line(error)}"
             ) from error
 
 

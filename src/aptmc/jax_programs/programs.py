@@ -11,6 +11,7 @@ import numpy as np
 
 from aptmc.compiled import Floats, is_compiled
 from aptmc.errors import InputError
+from aptmc.in_words import first_line
 from aptmc.jax_programs.recognise import is_jitted, is_of_jax
 from aptmc.jax_programs.through_jax import ThroughJax
 from aptmc.jax_programs.writer import Untranslatable
@@ -57,7 +58,7 @@ def density_of(
         if is_jitted(function):
             raise InputError(
                 f"{name} is a function of JAX that cannot be traced for theta, an array of {size} "
-                f"parameters: {type(error).__name__}: {_first_line(error)}"
+                f"parameters: {type(error).__name__}: {first_line(error)}"
             ) from error
         return Density(function, gradient)  # it uses something of JAX, and is called as it is
     shapes = [tuple(variable.aval.shape) for variable in program.jaxpr.outvars]
@@ -120,12 +121,8 @@ def _slopes(function: Callable[..., Any], size: int) -> tuple[Any, tuple[str, ..
         try:
             return traced(way(as_real), [(size,)]), ()
         except Exception as error:
-            last = _first_line(error)
+            last = first_line(error)
     return None, (f"JAX finds no gradient: {last}",)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
 
 
 def bits_of(program: Any) -> tuple[str, ...]:

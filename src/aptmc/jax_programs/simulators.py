@@ -10,6 +10,7 @@ import numpy as np
 
 from aptmc.compiled import is_compiled
 from aptmc.errors import InputError
+from aptmc.in_words import first_line
 from aptmc.jax_programs.programs import Key, as_users, traced
 from aptmc.jax_programs.recognise import is_jitted, is_of_jax
 from aptmc.jax_programs.through_jax import ThroughJax, words_from
@@ -109,7 +110,7 @@ def steps_of(
     try:
         program = traced(function, [(size,), Key(), *([()] if stops_early else [])])
     except Exception as error:
-        raise Untranslatable(f"it cannot be traced: {error}") from error
+        raise Untranslatable(f"it cannot be traced: {first_line(error)}") from error
     steps = in_steps(program)
     shape = tuple(program.jaxpr.outvars[0].aval.shape) or (1,)
     found = first_of_all if distance is None else distance(shape)
