@@ -30,6 +30,7 @@ import numpy as np
 FAR = 1.0
 FOREVER = 100_000.0  # seconds
 DESCRIPTORS = range(3, 64)
+ITS_OWN = "its-own-"  # what a function is about to remove when its worker is ended
 
 Outcome = Literal["goes on", "fails", "is kept in time"]
 
@@ -199,7 +200,7 @@ def set_alarm() -> None:
 
 
 def move_to_removed_folder() -> None:
-    folder = tempfile.mkdtemp()
+    folder = tempfile.mkdtemp(prefix=ITS_OWN)
     os.chdir(folder)
     os.rmdir(folder)
 

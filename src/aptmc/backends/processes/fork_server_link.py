@@ -27,7 +27,10 @@ from aptmc.backends.processes.messages import (
 )
 from aptmc.clock import WallClock
 
-GRACE = 2.0  # seconds for it to end by itself
+# Seconds for it to end by itself. The budget is over: whoever has not ended by then, on a machine
+# with many others, is killed. Its workers die with it, and its ancestor ends what they had started;
+# one without an ancestor has to do that itself.
+GRACE, OWN_GRACE = 0.4, 2.0
 
 
 class ForkServerNews(NamedTuple):
@@ -125,7 +128,8 @@ class ForkServerLink:
         if self._compiles and not self._is_ready and self._own is None:
             self._leave()
             return
-        until = WallClock().now() + GRACE
+        grace = GRACE if self._own is None else OWN_GRACE
+        until = WallClock().now() + grace
         if self._handle is not None:
             with suppress(ProcessLookupError):  # one that was stopped could not end by itself
                 signal.pidfd_send_signal(self._handle, signal.SIGCONT)
@@ -141,7 +145,7 @@ class ForkServerLink:
             if not (self.ended_well and _is_readable(self._handle, until)):
                 with suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-                _is_readable(self._handle, until + GRACE)
+                _is_readable(self._handle, until + grace)
             os.close(self._handle)
             self._handle = None
 
