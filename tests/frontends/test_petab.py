@@ -1,13 +1,19 @@
-"""A problem of PEtab: a model in SBML, simulated by libRoadRunner, through pyPESTO."""
+"""Problems of PEtab: models in SBML, simulated by libRoadRunner, through pyPESTO.
+
+One is a published one, HIV in the plasma of a patient (Perelson and others, Science 1996), and lies
+in a clone of github.com/Benchmarking-Initiative/Benchmark-Models-PEtab. The variable
+APTMC_PETAB_BENCHMARKS says where; without it that test is skipped.
+"""
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import aptmc
 
@@ -18,16 +24,23 @@ PRIOR = stats.norm(-0.6, 0.05)  # of the decimal logarithm of the rate
 TIMES, MEASURED, NOISE = np.array([0.0, 1, 2, 4]), np.array([2.1, 1.4, 0.7, 0.5]), 0.2
 
 
-@pytest.fixture(scope="module")
-def problem():
+def problem_of(file):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for library in ("petab", "roadrunner", "pypesto"):
             pytest.importorskip(library)
         import pypesto.petab
 
-        importer = pypesto.petab.PetabImporter.from_yaml(FILE, simulator_type="roadrunner")
+        importer = pypesto.petab.PetabImporter.from_yaml(file, simulator_type="roadrunner")
+        # pyPESTO 0.7 gives RoadRunner the logarithms of fixed parameters for their values.
+        table = importer.petab_problem.parameter_df
+        table.loc[table["estimate"] == 0, "parameterScale"] = "lin"
         return aptmc.from_pypesto(importer.create_problem())
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return problem_of(FILE)
 
 
 def log_likelihood(log_rate, scale):
@@ -58,3 +71,93 @@ def test_a_run_finds_the_posterior(problem, on, moves):
         flat = np.exp(log_likelihood(rate, scale))  # a posterior without the prior of the rate
         other = (flat * values).sum() / flat.sum()
         assert name == "scale" or abs(row.mean - other) > FAR * row.mcse
+
+
+# --- HIV in plasma --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hiv():
+    clone = os.environ.get("APTMC_PETAB_BENCHMARKS")
+    if not clone:
+        pytest.skip("APTMC_PETAB_BENCHMARKS names no clone of Benchmark-Models-PEtab")
+    return Path(clone) / "Benchmark-Models" / "Perelson_Science1996"
+
+
+def load(times, clearance, loss):
+    """Particles in plasma: infected cells die at rate `loss`, and particles at rate `clearance`.
+
+    No new cells are infected but by particles of before; the equations are linear.
+    """
+    burst, infection = 480.0, 3.9e-7 * 11000.0
+    cells, particles = 15061.32075, 1.86e6
+    born = infection * particles / (loss - clearance)
+    left, dying = np.exp(-loss * times), np.exp(-clearance * times)
+    from_before = (cells - born) * (left - dying) / (clearance - loss)
+    return particles * dying + burst * loss * (from_before + born * times * dying)
+
+
+def measurements(folder):
+    table = folder / "measurementData_Perelson_Science1996.tsv"
+    rows = [line.split("\t") for line in table.read_text().splitlines()]
+    columns = [rows[0].index(name) for name in ("time", "measurement")]
+    return np.array([[float(row[one]) for one in columns] for row in rows[1:]]).T
+
+
+def by_quadrature(folder, size=900):
+    """Means and standard deviations of the decimal logarithms of both rates and of the noise.
+
+    For given rates a multiple of 1 / noise^2 has a gamma distribution.
+    """
+    times, measured = measurements(folder)
+    clearance = np.linspace(-5, 5, size + 1)[:, None]  # seldom the same as the other
+    loss = np.linspace(-5, 5, size)[None, :]
+    squares = np.zeros((size + 1, size))
+    for time, value in zip(times, measured, strict=True):
+        with np.errstate(all="ignore"):
+            expected = load(time, 10.0**clearance, 10.0**loss)
+            squares += np.nan_to_num(np.log10(value / expected), nan=np.inf) ** 2
+    half = len(times) / 2
+    weights = (squares / squares.min()) ** -half
+    weights /= weights.sum()
+    noise = 0.5 * (np.log(squares) - np.log(2) - special.digamma(half)) / np.log(10)
+    spread = 0.25 * special.polygamma(1, half) / np.log(10) ** 2
+    found = {}
+    for name, values, own in (("c", clearance, 0), ("delta", loss, 0), ("sd", noise, spread)):
+        values = np.where(weights > 0, values, 0.0)
+        mean = (weights * values).sum()
+        found[name] = mean, np.sqrt((weights * values**2).sum() - mean**2 + own)
+    return found
+
+
+@pytest.mark.parametrize(
+    "theta", [(0.26, -0.25, -0.85), (-1.0, -2.0, 0.0), (1.0, -4.0, 0.3), (3.0, -4.0, 0.3)]
+)
+def test_the_likelihood_of_a_published_problem_is_that_of_its_equations(hiv, theta):
+    times, measured = measurements(hiv)
+    expected = np.log10(load(times, 10.0 ** theta[0], 10.0 ** theta[1]))
+    of_logs = stats.norm(expected, 10.0 ** theta[2]).logpdf(np.log10(measured))
+    found = problem_of(hiv / "Perelson_Science1996.yaml").log_likelihood(np.array(theta))
+    exact = (of_logs - np.log(measured * np.log(10))).sum()
+    assert found == pytest.approx(exact, abs=1e-3)  # as it integrates
+    # Noise of the numbers themselves, and not of their logarithms, would be noticed.
+    assert abs(found - of_logs.sum()) > 1.0
+
+
+@pytest.mark.validation  # thousands of simulations
+def test_a_published_problem_has_the_posterior_of_quadrature(hiv):
+    found = problem_of(hiv / "Perelson_Science1996.yaml")
+    assert found.names == ("c", "delta", "sd_task0_model0_perelson1_V")
+    expected = by_quadrature(hiv)
+    on = aptmc.VirtualTime(1)
+    run = aptmc.sample(found, budget="50000 moves", seed=1, on=on, progress=False)
+    summary = run.summary()
+    for label, (name, (mean, sd)) in zip(found.names, expected.items(), strict=True):
+        row = summary[label]
+        assert abs(row.mean - mean) < FAR * row.mcse, name
+        squares = (np.concatenate(run.series(label)) - mean) ** 2
+        error = squares.std() / np.sqrt(row.ess)
+        assert abs(squares.mean() - sd**2) < FAR * error, name
+    # Draws of the prior, whose means are zero, would be noticed.
+    assert abs(summary["c"].mean) > FAR * summary["c"].mcse
+    assert abs(summary[found.names[2]].mean) > FAR * summary[found.names[2]].mcse

@@ -120,7 +120,7 @@ def test_the_likelihood_of_observations_sums_to_that_of_the_state(stored, mean_p
 def test_workers_compute_the_same(mean_problem):
     """Through the bytes that they are sent, in processes without PyMC."""
     on, schedule = aptmc.Processes(1), aptmc.Anytime(every=0.01)
-    run = sampled(mean_problem, budget="20 s", schedule=schedule, on=on)
+    run = sampled(mean_problem, budget="400 moves", schedule=schedule, on=on)
     states = np.concatenate([chain.state for chain in run.chains()])
     assert len(states) > 0
     expected = [mean_problem.constrain(state[:1])[0] for state in states[:50]]
