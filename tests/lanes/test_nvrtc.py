@@ -1,6 +1,6 @@
 """The C code is one that NVIDIA's compiler takes: needs its library, and no GPU.
 
-How long that takes is in the report: pytest tests/lanes/test_nvrtc.py -m validation --junitxml=...
+How long that takes is in a report, with --junitxml=report.xml -o junit_family=xunit1.
 """
 
 from __future__ import annotations
