@@ -180,7 +180,7 @@ def test_a_store_keeps_them_once_however_many_sittings_there_were(calls, tmp_pat
     )
     if calls is not None:
         assert run.stopped is aptmc.StopReason.INTERRUPTED
-        assert (run.reached is None) is (calls == 150)
+        assert run.reached.is_over is (calls != 150)
         run = aptmc.resume(path, problem, budget=3_000, on=ON, progress=False, force=True)
     mine = particles(run)
     assert 32 <= mine.time.size == len(np.unique(mine.replica))

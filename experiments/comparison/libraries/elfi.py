@@ -41,11 +41,12 @@ def discrepancy(simulated: Any, observed: Any) -> Any:
 def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     """A population of a hundred, the median of the discrepancies as the next threshold."""
     import elfi
-    from elfi.clients.multiprocessing import Client
 
     limits.begin()  # here
     case = given.case
     if not limits.counts:
+        from elfi.clients.multiprocessing import Client  # which it takes from then on
+
         elfi.set_client(Client(num_processes=limits.workers))
     model = elfi.ElfiModel()
     sides = zip(case.parameters, case.low, case.high, strict=True)
