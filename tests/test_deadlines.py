@@ -13,14 +13,9 @@ import aptmc
 from aptmc.backends import VirtualTime
 from aptmc.schedule import DEADLINES_PER_SWEEP
 from tests.support import targets
+from tests.support.problems import one, two_modes
 from tests.support.sessions import make_session
 from tests.support.statistical import standard_errors_off
-
-
-@njit
-def two_modes(theta):
-    return -0.5 * (abs(theta[0]) - 8.0) ** 2
-
 
 MODES = aptmc.Tempered(two_modes, aptmc.Prior(x=stats.uniform(-20, 40)))
 
@@ -48,7 +43,7 @@ def test_following_deadlines_adjust_to_a_machine_that_becomes_slower():
 def test_following_deadlines_are_so_many_in_a_sweep_but_not_too_many():
     for shortest in (0.0, 10.0):
         session, _ = make_session(aptmc.Anytime(every=8.0, follow=True, shortest=shortest))
-        VirtualTime(1, constant).run(session, 20_000.0)
+        VirtualTime(1, one).run(session, 20_000.0)
         sweep = float(session.machine.rung.size)
         assert session.machine.sweep_time.max() == pytest.approx(sweep / DEADLINES_PER_SWEEP)
         every = max(sweep / DEADLINES_PER_SWEEP, shortest)
@@ -97,11 +92,6 @@ def test_the_bias_of_following_is_below_the_error_of_a_long_run(validation_scale
 # --- jitter ---------------------------------------------------------------------------------------
 
 
-@njit
-def constant(theta, rung, rng):
-    return 1.0
-
-
 def test_jitter_lets_chains_meet_that_march_in_step():
     met = {}
     for jitter in (0.0, 0.5):
@@ -112,7 +102,7 @@ def test_jitter_lets_chains_meet_that_march_in_step():
             ladder=aptmc.Ladder.geometric(12, hottest=0.01),
             kernel=aptmc.RandomWalk(2.0),
             schedule=schedule,
-            on=VirtualTime(2, constant),
+            on=VirtualTime(2, one),
             seed=1,
         )
         met[jitter] = np.isfinite(run.swap_rates.neighbours)
@@ -122,6 +112,6 @@ def test_jitter_lets_chains_meet_that_march_in_step():
 
 def test_jittered_deadlines_come_as_often_on_average():
     session, _ = make_session(aptmc.Anytime(every=2.0, jitter=1.0))
-    VirtualTime(1, constant).run(session, 20_000.0)
+    VirtualTime(1, one).run(session, 20_000.0)
     # Uniform on (0, 4): the sd of a gap is 2 / sqrt(3).
     assert abs(session.machine.passed[0] - 10_000) < 5 * math.sqrt(10_000 / 3)

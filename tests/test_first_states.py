@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 import pytest
-from numba import njit
 from scipy import stats
 
 import aptmc
@@ -17,6 +16,7 @@ from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.session.descent import DownTo, carry_out
 from aptmc.session.first_states import descent_for, states_found
 from aptmc.session.orders import Mover
+from tests.support.problems import normal_distance as simulated_distance
 
 PRIOR = aptmc.Prior(theta=stats.norm(0, math.sqrt(5)))
 LADDERS = {
@@ -26,11 +26,6 @@ LADDERS = {
     "prior only": [math.inf],
     "steep": [0.01, 5.0],
 }
-
-
-@njit
-def simulated_distance(theta, rng, tolerance):
-    return abs(theta[0] + rng.standard_normal() - 3.0)
 
 
 COMPILED = aptmc.Abc.early(simulated_distance, PRIOR)

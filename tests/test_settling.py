@@ -27,6 +27,7 @@ from aptmc.store import MemoryStore
 from tests.support import stores
 from tests.support.settings import given
 from tests.support.stores import BUDGET, PROBLEM, SETTINGS, everything, in_memory, kept, sampled
+from tests.support.targets import hold
 
 CHAINS, PROCESSORS = 32, 32  # on each of two rungs; as many wait as are in flight
 SWEEP = 2 * CHAINS * 5.5 / PROCESSORS
@@ -36,11 +37,6 @@ RUNS = 40  # of 150 that are asked for; the standard error is then .01
 @njit
 def flat(theta):
     return 0.0
-
-
-@njit
-def hold(theta, rung, rng):
-    return rng.exponential(10.0 if theta[0] > 0.0 else 1.0)
 
 
 @njit

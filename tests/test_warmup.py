@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from numba import njit
 from scipy import stats
 
 import aptmc
@@ -23,18 +22,8 @@ from aptmc.warmup.round_draws import settled
 from aptmc.warmup.tuner import SETTLING
 from tests.backends.contract import eventually
 from tests.support import targets
+from tests.support.problems import normal_distance, two_modes
 from tests.support.statistical import standard_errors_off
-
-
-@njit
-def two_modes(theta):
-    return -0.5 * (abs(theta[0]) - 8.0) ** 2
-
-
-@njit
-def normal_distance(theta, rng, tolerance):
-    return abs(theta[0] + rng.standard_normal() - 3.0)
-
 
 MODES = aptmc.Tempered(two_modes, aptmc.Prior(x=stats.uniform(-20, 40)))
 NORMAL = aptmc.Abc.early(normal_distance, aptmc.Prior(theta=stats.norm(0, math.sqrt(5))))
@@ -403,7 +392,7 @@ def test_a_scale_that_never_freezes_and_looks_at_the_state_is_caught():
 @pytest.mark.usefixtures("found")  # so that it is compiled by now
 def test_deadlines_cost_no_more_than_a_small_share_of_the_time():
     """In real time, of a problem whose sweeps take hardly longer than an exchange."""
-    run = aptmc.sample(MODES, budget=1.0, on=aptmc.InProcess(), seed=1)
+    run = aptmc.sample(MODES, budget="30000 moves", on=aptmc.InProcess(), seed=1)
     found = run.settings.schedule
     assert found.every >= found.shortest > 0.0
     assert 0.0 < run.overhead.exchanges < 0.1 * run.elapsed

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 import aptmc
 from aptmc.backends import InProcess, VirtualTime
 from aptmc.clock import ManualClock
+from tests.support.problems import one
 from tests.support.sessions import all_draws, make_session, same
-
-
-@njit
-def constant_hold(theta, rung, rng):
-    return 1.0
 
 
 def test_it_equals_virtual_time_with_constant_hold_times():
@@ -22,7 +16,7 @@ def test_it_equals_virtual_time_with_constant_hold_times():
         aptmc.Uncorrected(every=2.5),
     ):
         virtual, virtual_store = make_session(schedule)
-        expected = VirtualTime(1, constant_hold).run(virtual, 500.0)
+        expected = VirtualTime(1, one).run(virtual, 500.0)
         real, store = make_session(schedule)
         usage = InProcess(clock=ManualClock(step=1.0)).run(real, 500.0)
         assert same(all_draws(real, store), all_draws(virtual, virtual_store))

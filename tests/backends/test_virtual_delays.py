@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import njit
 
 import aptmc
 from aptmc.backends import VirtualTime
 from tests.support import targets
+from tests.support.problems import one
 from tests.support.sessions import PROBLEM, all_draws, make_session, same
 from tests.support.statistical import standard_errors_off
 
@@ -19,11 +19,6 @@ DELAYS = [
     {"cost": 0.7},
     {"latency": 1.0, "cost": 0.1, "ahead": 1},
 ]
-
-
-@njit
-def one(theta, rung, rng):
-    return 1.0
 
 
 def usage_of(processors, pools, hold=one, budget=2000.0, **delays):

@@ -16,6 +16,7 @@ from scipy import stats
 
 import aptmc
 from aptmc.targets import INTERPRETED
+from tests.support.problems import normal_distance as simulated_distance
 from tests.support.statistical import FALSE_ALARM, follows
 
 
@@ -64,11 +65,6 @@ class Density(Model):
 
     def in_law(self, states: np.ndarray, rung: int, rng: np.random.Generator) -> bool:
         return follows(states[:, 0], self.target(rung).cdf)
-
-
-@njit
-def simulated_distance(theta, rng, tolerance):
-    return abs(theta[0] + rng.standard_normal() - 3.0)
 
 
 class Simulator(Model):

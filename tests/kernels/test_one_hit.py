@@ -19,6 +19,7 @@ from aptmc.kernels.one_hit import CAP
 from aptmc.keys import Key
 from aptmc.problem.chain_state import ACCEPTED, WORK
 from aptmc.targets import INTERPRETED, NUMBA
+from tests.support.problems import normal_distance as simulated_distance
 from tests.support.statistical import FALSE_ALARM
 
 OBSERVED = 3.0
@@ -26,11 +27,6 @@ PRIOR = aptmc.Prior(theta=stats.norm(0, math.sqrt(5)))
 LADDER = aptmc.Ladder.tolerances([0.5, 1.5, math.inf])
 DRAWS = 3000
 SIMULATIONS, FAILURES = (aptmc.OneHit(1.0).places[name] for name in ("simulations", "failures"))
-
-
-@njit
-def simulated_distance(theta, rng, tolerance):
-    return abs(theta[0] + rng.standard_normal() - 3.0)
 
 
 @njit

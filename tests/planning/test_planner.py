@@ -21,6 +21,7 @@ from aptmc.planning.flow import flow
 from aptmc.planning.pilot import pilot_of
 from aptmc.planning.planner import Planner
 from tests.support import targets
+from tests.support.problems import one
 
 LADDER = aptmc.Ladder.geometric(4, hottest=0.1)
 EVERY, LATENCY, COST = 10.0, 2.0, 0.02
@@ -33,11 +34,6 @@ PROBLEM = targets.problem()
 @njit
 def hold(theta, rung, rng):
     return 2.0**rung * rng.exponential(10.0 if theta[0] > 0.0 else 1.0)
-
-
-@njit
-def one(theta, rung, rng):
-    return 1.0
 
 
 def run_on(workers, budget, *, how_long=hold, **changes):

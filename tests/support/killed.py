@@ -21,21 +21,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from numba import njit
 from scipy import stats
 
 import aptmc
 from aptmc.store import checked, disk, table
 from tests.support import simulators, targets
+from tests.support.problems import two_modes
 
 ROOT = Path(__file__).resolve().parents[2]
 CHUNK_ROWS = 8192
 NEVER = 10**9
-
-
-@njit
-def two_modes(theta):
-    return -0.5 * (abs(theta[0]) - 8.0) ** 2
 
 
 class Scenario(NamedTuple):

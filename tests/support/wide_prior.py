@@ -5,18 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import njit
 from scipy import integrate, stats
 
 import aptmc
+from tests.support.problems import normal_distance as simulated_distance
 
 PRIOR = aptmc.Prior(theta=stats.norm(0, math.sqrt(5)))
 MARGINAL = stats.norm(0, math.sqrt(6))  # of x
-
-
-@njit
-def simulated_distance(theta, rng, tolerance):
-    return abs(theta[0] + rng.standard_normal() - 3.0)
 
 
 PROBLEM = aptmc.Abc.early(simulated_distance, PRIOR)
