@@ -114,7 +114,7 @@ def begin(problem=PROBLEM, **changes):
 def run_until(moves=60, problem=PROBLEM, **changes):
     """A run that is stopped when so many moves are done."""
     with pytest.MonkeyPatch.context() as patch:
-        enough = after_moves(patch, moves)
+        enough = after_moves(patch, moves, problem)
         with begin(problem, **changes) as handle:
             while not enough.wait(PATIENCE) and handle.is_running:
                 pass
