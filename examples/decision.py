@@ -48,7 +48,8 @@ problem = aptmc.Tempered(
 
 # %% [markdown]
 # To close the inlet costs 1; to leave it open costs 8 if the level comes above 3.6 in the end,
-# where load and decay are in balance. With thirty-two chains and two processors, thirty wait.
+# where load and decay are in balance. Of thirty-two chains each of
+# two processors has one or two: the move that it computes, and one that is queued. Others wait.
 
 # %%
 CLOSED, HARM, LIMIT = 1.0, 8.0, 3.6
