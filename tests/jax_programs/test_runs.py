@@ -62,7 +62,7 @@ def sampled(problem, on, moves):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("on", "moves"), [(aptmc.InProcess(), 12_000), (aptmc.Processes(2), 700)])
+@pytest.mark.parametrize(("on", "moves"), [(aptmc.InProcess(), 12_000), (aptmc.Processes(2), 2500)])
 def test_a_run_reaches_draws_of_the_right_law(problem, on, moves):
     assert problem.is_compiled
     assert_right(sampled(problem, on, moves))
