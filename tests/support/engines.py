@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+import re
+from collections.abc import Iterable
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+from tests.support.notes import parent_of
+
 LISTENING = "0A"  # the state of a socket, as the system writes it
+SOCKET = re.compile(r"socket:\[(\d+)\]")  # what a descriptor of one points to
 
 
 @contextmanager
@@ -25,13 +31,41 @@ def dask_cluster():
 
 
 def open_to_the_world() -> set[str]:
-    """The sockets of this machine that listen on all interfaces, or on one that others can see."""
-    found = set()
+    """Where this process and those below it listen on all interfaces, or on one others can see.
+
+    Not the whole machine, on which other tests are at work.
+    """
+    own, found = sockets_of(below(os.getpid())), set()
     for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-            _, address, _, state = line.split()[:4]
+            columns = line.split()
+            address, state, inode = columns[1], columns[3], columns[9]
             host = address.partition(":")[0]
             # The bytes of each group of four are written in reverse: 127.0.0.1 ends in 7F.
-            if state == LISTENING and not host.endswith("7F") and host != "0" * 24 + "01000000":
+            is_local = host.endswith("7F") or host == "0" * 24 + "01000000"
+            if state == LISTENING and not is_local and inode in own:
                 found.add(address)
+    return found
+
+
+def below(process: int) -> set[int]:
+    """A process, and all that it or these have started."""
+    parents = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # one that has just ended
+            parents[int(folder.name)] = parent_of(int(folder.name))
+    found = {process}
+    while more := {one for one, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def sockets_of(processes: Iterable[int]) -> set[str]:
+    """Their numbers, as tables of sockets have them."""
+    found = set()
+    for process in processes:
+        with suppress(OSError):
+            for descriptor in Path(f"/proc/{process}/fd").iterdir():
+                with suppress(OSError):
+                    found.update(SOCKET.findall(str(descriptor.readlink())))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import sys
 
 import pytest
@@ -34,6 +35,9 @@ class TestRay(BriefEngineContract):
 def test_nobody_outside_this_machine_can_speak_to_it(open_before):
     aptmc.Ray(workers=2)
     assert open_to_the_world() <= open_before
+    with socket.create_server(("0.0.0.0", 0)) as planted:
+        (seen,) = open_to_the_world() - open_before
+        assert int(seen.partition(":")[2], 16) == planted.getsockname()[1]
 
 
 def test_a_signal_to_terminate_stops_the_run_and_not_the_process():
