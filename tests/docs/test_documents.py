@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*ROOT.glob("README.md"), *sorted(ROOT.glob("docs/**/*.md"))]
 # What a page shows runs for longer than a test needs. A machine with much else to do may need more
 # before the first draws.
-SHORT, LONG = 2, 60  # seconds
+BUDGETS = SHORT, _, LONG = 2, 8, 60  # seconds
 # What examples need that not all environments have, by the name of the page.
 NEEDS = {"from_numpyro": "numpyro", "from_pymc": "pymc", "from_stan": "bridgestan"}
 HEAVIEST = 250_000  # bytes of a picture
@@ -102,9 +102,9 @@ def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def run_for_a_short_time(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Run the examples with short budgets, and if that is not enough with long ones."""
+    """Run the examples with short budgets, and as long as that is not enough with longer ones."""
     text = document.read_text(encoding="utf-8")
-    for seconds in (SHORT, LONG):
+    for seconds in BUDGETS:
         own = folder / str(seconds)
         own.mkdir()
         monkeypatch.chdir(own)
