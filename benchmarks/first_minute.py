@@ -3,8 +3,10 @@
 Each case is a new process. Processor seconds are those of all its processes together, from the
 start of Python on, and of the one that compiles aside, at low priority, while moves already count;
 what of them was aside stands beside the sum. Before the call of `sample` a script loads its own
-libraries: here scipy's distributions, which take longer than all of aptmc. Goals are for the first
-draw that counts, from the start of Python on, or from the second call.
+libraries: here scipy's distributions, which take longer than all of aptmc. Goals are from the start
+of Python on, or from the second call: of seconds to the first draw that counts, of processor
+seconds to the first move. What is between them is the warm-up, whose moves of the user's own
+function keep all workers busy for a quarter of the budget, whatever it is.
 
 Beside others: eight processes that do nothing but compute.
 """
@@ -184,13 +186,13 @@ def missed_by(case: Case, seen: dict[str, Moment], times: float = 1.0) -> list[s
     if "drew" not in seen:
         return [f"{case.name}: it never drew"]
     begins = seen["called"] if case.runs > 1 else Moment(0.0, 0.0, 0.0)
-    first = seen["drew"].since(begins)
+    moved, drew = seen["moved"].since(begins), seen["drew"].since(begins)
     most = None if case.processor_seconds is None else times * case.processor_seconds
     missed = above(
-        f"{case.name}, to the first draw", first.processor_seconds, most, "processor seconds"
+        f"{case.name}, to the first move", moved.processor_seconds, most, "processor seconds"
     )
     if times == 1.0:
-        missed += above(f"{case.name}, to the first draw", first.seconds, case.seconds, "seconds")
+        missed += above(f"{case.name}, to the first draw", drew.seconds, case.seconds, "seconds")
         late = lateness(case, seen)
         missed += above(f"{case.name}, after the budget", late, case.late, "seconds")
     return missed
@@ -213,7 +215,7 @@ def print_scripts(cases: tuple[Case, ...], empty: Path, full: Path) -> list[str]
         "| case | call to first move, s | processor s, from the start | of these aside "
         "| call to first draw that counts, s | processor s, from the start | of these aside "
         "| before the call, s | `sample` returned after | late by, s "
-        "| goals to the first draw, from the start |"
+        "| goals from the start: to the first move, to the first draw |"
     )
     print("| --- " * 11 + "|")
     missed: list[str] = []
