@@ -2,7 +2,7 @@
 
 What was measured is kept in .cache/posteriordb, and not measured again. PyMC wants an older numba
 than the rest of the project is tested with: `make frontends` makes an environment. Programs of
-Stan need BridgeStan's sources and a compiler (`python -m tools.stan_sources --help`).
+Stan need a compiler and BridgeStan's sources, which it downloads, or finds in BRIDGESTAN.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """A model of Stan, taken apart through BridgeStan.
 
 It is compiled where BridgeStan can do that: it wants a compiler, `make` and Stan's sources, which
-it gets from GitHub. Where it cannot, `python -m tools.stan_sources` puts them together from the
-wheel of httpstan and a clone of BridgeStan (with `pip install bridgestan==2.7.0`), and the
-variable BRIDGESTAN says where. That is how these tests were run last: 13 processor seconds
-for each program. Otherwise they are skipped, or the variable APTMC_STAN_LIBRARY says where
+it gets from GitHub, or finds where the variable BRIDGESTAN says: some 13 processor seconds for each
+program. Otherwise they are skipped, or the variable APTMC_STAN_LIBRARY says where
 `tests/support/schools.stan` lies compiled.
 """
 
