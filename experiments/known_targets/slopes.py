@@ -86,16 +86,23 @@ DATA = np.concatenate(
 
 
 @njit(nogil=True)
+def density_of_labels(theta: Any, y: float) -> tuple[float, float]:
+    """Half the squared distance to the nearest mean; the density, by that of this one alone."""
+    nearest = np.inf
+    for k in range(3):
+        nearest = min(nearest, 0.5 * (y - theta[k]) ** 2)
+    density = 0.0
+    for k in range(3):
+        density += math.exp(nearest - 0.5 * (y - theta[k]) ** 2)
+    return nearest, density
+
+
+@njit(nogil=True)
 def labels_log_likelihood(theta: Any) -> float:
     """Three components of the same weight and of unit variance."""
     total = 0.0
     for y in DATA:
-        nearest = np.inf
-        for k in range(3):
-            nearest = min(nearest, 0.5 * (y - theta[k]) ** 2)
-        density = 0.0
-        for k in range(3):
-            density += math.exp(nearest - 0.5 * (y - theta[k]) ** 2)
+        nearest, density = density_of_labels(theta, y)
         total += math.log(density) - nearest
     return total
 
@@ -105,12 +112,7 @@ def slope_of_labels(theta: Any) -> Any:
     """The distances of the data from each mean, by how probably they belong to it."""
     found = np.zeros(3)
     for y in DATA:
-        nearest = np.inf
-        for k in range(3):
-            nearest = min(nearest, 0.5 * (y - theta[k]) ** 2)
-        density = 0.0
-        for k in range(3):
-            density += math.exp(nearest - 0.5 * (y - theta[k]) ** 2)
+        nearest, density = density_of_labels(theta, y)
         for k in range(3):
             found[k] += math.exp(nearest - 0.5 * (y - theta[k]) ** 2) / density * (y - theta[k])
     return found
