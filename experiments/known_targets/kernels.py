@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -29,11 +30,9 @@ from aptmc.problem import Problem
 from experiments.known_targets import densities, eight_schools, gradients, smooth
 from experiments.known_targets.measures import Measured, RunMeasure, measure_run
 from experiments.known_targets.quantities import Sums
-from experiments.known_targets.target import Target
 
 PLAIN = {
-    target.name: target
-    for target in (*densities.TARGETS, *eight_schools.TARGETS, *smooth.TARGETS)
+    target.name: target for target in (*densities.TARGETS, *eight_schools.TARGETS, *smooth.TARGETS)
 }
 ALONG = {target.name: target for target in gradients.TARGETS}
 WALK, LINES = aptmc.RandomWalk("auto", spread=1.0), aptmc.Slice("auto")
@@ -56,7 +55,7 @@ KERNELS = {**WITHOUT, **WITH}
 # Shares of the full lengths: long enough for a warm-up to find its settings.
 SCALE, SCALES = 0.3, {target.name: 1.0 for target in smooth.TARGETS}
 RUNS, RUNS_OF_SMOOTH = 16, 4  # with many quantities alike a few runs tell as much
-SEEDS_OF_A_TASK = 4
+SEEDS_OF_A_TASK, OF_SMOOTH = 8, 2
 
 
 class Task(NamedTuple):
@@ -117,16 +116,20 @@ def complete(task: Task, folder: Path) -> float:
 
 
 def missing(cells: Iterable[tuple[str, str]], folder: Path, options: Any) -> list[Task]:
-    """What is to be done, longest first, so that nobody waits for a long one at the end."""
+    """What is to be done: some runs of every cell first, and of these the longest.
+
+    So the table has all its cells if it is broken off, and nobody waits for a long one at the end.
+    """
     tasks = []
     for target, kernel in cells:
         scale, runs = length(target, options)
         there = kept(folder, target, kernel, scale)
         seeds = [seed for seed in range(1, runs + 1) if seed not in there]
-        for first in range(0, len(seeds), SEEDS_OF_A_TASK):
-            some = tuple(seeds[first : first + SEEDS_OF_A_TASK])
+        together = OF_SMOOTH if target in SCALES else SEEDS_OF_A_TASK
+        for first in range(0, len(seeds), together):
+            some = tuple(seeds[first : first + together])
             tasks.append(Task(target, kernel, scale, some))
-    return sorted(tasks, key=lambda task: -task.work)
+    return sorted(tasks, key=lambda task: (task.seeds[0] > SEEDS_OF_A_TASK, -task.work))
 
 
 def length(target: str, options: Any) -> tuple[float, int]:
@@ -138,7 +141,8 @@ def length(target: str, options: Any) -> tuple[float, int]:
 def worth(of: Measured) -> float:
     """Effective draws of a run."""
     places = range(len(of.target.quantities))
-    return float(1.0 / np.mean([1.0 / of.effective_draws(place) for place in places]))
+    # Where no run has moved nothing is known of how much a draw varies, and a run is worth nothing.
+    return float(1.0 / np.mean([1.0 / max(of.effective_draws(place), 1e-9) for place in places]))
 
 
 def table(targets: Iterable[str], kernels: list[str], folder: Path, options: Any) -> str:
@@ -196,6 +200,8 @@ def main() -> None:
 
 def work(tasks: list[Task], options: Any) -> None:
     """All tasks on so many processes, but none that would begin too late."""
+    # Those who compute would otherwise multiply each matrix with all processors.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     began = time.perf_counter()
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.processes, mp_context=context) as executor:

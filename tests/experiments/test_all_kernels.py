@@ -38,7 +38,9 @@ def is_slope(slope, log_density, theta):
 @pytest.fixture(autouse=True)
 def no_compilation(monkeypatch):
     monkeypatch.setattr(gradients, "njit", lambda **_: lambda function: function)
-    monkeypatch.setattr("experiments.known_targets.smooth.njit", lambda **_: lambda function: function)
+    monkeypatch.setattr(
+        "experiments.known_targets.smooth.njit", lambda **_: lambda function: function
+    )
 
 
 @pytest.mark.parametrize("name", gradients.SLOPES)
