@@ -11,7 +11,7 @@ from scipy import stats
 
 import aptmc
 from aptmc.errors import InputError
-from aptmc.kernels import Metric, hamiltonian, hmc, leaping, nuts
+from aptmc.kernels import Metric, hamiltonian, hmc, leaping, nuts, searched_leap
 from aptmc.kernels.hamiltonian import better_step, narrowest, usual_step
 from aptmc.problem import unbounded
 from aptmc.problem.chain_state import accepts
@@ -85,6 +85,17 @@ class TestMala(KernelContract):
         return aptmc.Mala(Metric(METRIC.covariances, np.full(3, 2.5)), steps=4)
 
 
+class TestSearchedMala(KernelContract):
+    model = POSITIVE
+    kernel = aptmc.Mala(METRIC, steps=2, search=True)
+    learning = aptmc.Mala(search=True)
+
+    def plant(self, monkeypatch):
+        """Does not ask whether the search from there would find the same size."""
+        monkeypatch.setattr(searched_leap, "BACK", searched_leap.AT_FIRST)
+        return aptmc.Mala(Metric(METRIC.covariances, np.full(3, 2.5)), steps=4, search=True)
+
+
 class TestNuts(KernelContract):
     model = POSITIVE
     kernel = aptmc.Nuts(METRIC, steps=2, doublings=4)
@@ -118,8 +129,9 @@ def slope_of_correlated(theta):
         lambda metric: aptmc.Hmc(metric, leaps=5),
         lambda metric: aptmc.Nuts(metric),
         lambda metric: aptmc.Mala(metric, steps=3),
+        lambda metric: aptmc.Mala(metric, steps=3, search=True),
     ],
-    ids=["Hmc", "Nuts", "Mala"],
+    ids=["Hmc", "Nuts", "Mala", "Mala, searched"],
 )
 def test_correlated_draws_stay_exact_although_the_metric_is_wrong(make):
     problem = aptmc.Power(correlated, {"x": np.zeros(3)}, gradient=slope_of_correlated)
@@ -306,10 +318,13 @@ def test_a_gradient_is_needed():
         aptmc.Hmc(METRIC).tuning(POSITIVE.plain, aptmc.Ladder.powers([1.0]))
     with pytest.raises(InputError, match="metric must be"):
         aptmc.Mala("now")
+    with pytest.raises(InputError, match="search must be True or False, got 3"):
+        aptmc.Mala(search=3)
     with pytest.raises(InputError, match="extent"):
         aptmc.Nuts(doublings=0)
 
 
 def test_they_say_how_they_were_made():
     assert repr(aptmc.Nuts(doublings=5, steps=2)) == "Nuts(steps=2, doublings=5)"
+    assert repr(aptmc.Mala(search=True)) == "Mala(search=True)"
     assert repr(aptmc.Mala(METRIC)) == "Mala(Metric(1 dimensions on 3 rungs))"
