@@ -50,6 +50,7 @@ WITH: Mapping[str, aptmc.Kernel | None] = {
     "Nuts": aptmc.Nuts(),
     "Hmc": aptmc.Hmc(),
     "Mala": aptmc.Mala(),
+    "Mala, search": aptmc.Mala(search=True),
 }
 KERNELS = {**WITHOUT, **WITH}
 # Shares of the full lengths: long enough for a warm-up to find its settings.

@@ -17,7 +17,7 @@ from aptmc.problem import unbounded
 from aptmc.problem.chain_state import accepts
 from aptmc.problem.prior.prior_gradient import log_prior_gradient
 from aptmc.targets import INTERPRETED, NUMBA
-from tests.kernels.contract import KernelContract
+from tests.kernels.contract import SEED, KernelContract, moved
 from tests.kernels.models import Model
 from tests.support.statistical import follows
 
@@ -85,6 +85,7 @@ class TestMala(KernelContract):
         return aptmc.Mala(Metric(METRIC.covariances, np.full(3, 2.5)), steps=4)
 
 
+@pytest.mark.validation  # compiled it takes what Mala takes; of plain moves see below
 class TestSearchedMala(KernelContract):
     model = POSITIVE
     kernel = aptmc.Mala(METRIC, steps=2, search=True)
@@ -105,6 +106,16 @@ class TestNuts(KernelContract):
         """Goes to the last point of the trajectory, whatever its weight."""
         monkeypatch.setattr(nuts, "takes_new", lambda rng, log_share: True)
         return aptmc.Nuts(Metric(METRIC.covariances, np.full(3, 1.5)), steps=3, doublings=3)
+
+
+def test_a_size_that_would_not_be_found_from_there_is_refused(monkeypatch):
+    searching = TestSearchedMala()
+    rng = np.random.default_rng(SEED)
+    after, _ = moved(searching.kernel, POSITIVE, 0, compiled=False, number=1000)
+    assert POSITIVE.in_law(after, 0, rng)
+    planted = searching.plant(monkeypatch)
+    after, _ = moved(planted, POSITIVE, 0, compiled=False, number=1000)
+    assert not POSITIVE.in_law(after, 0, rng)
 
 
 # --- in several dimensions ------------------------------------------------------------------------

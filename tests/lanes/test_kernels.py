@@ -55,8 +55,10 @@ KERNELS = {
     "EllipticalSlice": aptmc.EllipticalSlice(Students.of([COMPONENTS] * 3)),
     "Hmc": aptmc.Hmc(METRIC, leaps=4),
     "Nuts": aptmc.Nuts(METRIC, doublings=4),
+    "Mala, search": aptmc.Mala(METRIC, search=True),
 }
-LIKE_OTHERS = {"RandomWalk", "Hmc"}  # simpler than others
+# Simpler than others, or of leaps like these.
+LIKE_OTHERS = {"RandomWalk", "Hmc", "Mala, search"}
 
 
 @pytest.mark.parametrize(
