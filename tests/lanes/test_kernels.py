@@ -124,7 +124,14 @@ def parts_of(kernel):
     return Parts(PROBLEM, INTERPRETED, kernel.places)
 
 
-@pytest.mark.parametrize("name", [name for name in KERNELS if name != "RandomWalk"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.validation] if name == "Mala, search" else [])
+        for name in KERNELS
+        if name != "RandomWalk"
+    ],
+)
 def test_a_kernel_samples_each_rung(name):
     kernel = KERNELS[name]
     run = aptmc.sample(
