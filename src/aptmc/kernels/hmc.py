@@ -79,7 +79,7 @@ class Mala(Hamiltonian):
     :param steps: how many leaps make one move
     :param search: whether the size of each leap is searched for, from the one that was learnt, as
         autoMALA does (Biron-Lattes and others 2024): for places of very different widths, at the
-        price of three or four leaps in place of one
+        price of three to five leaps in place of one
 
     >>> Mala(steps=10), Mala(search=True)
     (Mala(steps=10), Mala(search=True))
