@@ -100,7 +100,7 @@ def slope_of_normal(dimension: int) -> Slope:
     def slope(theta: Any) -> Any:
         return -np.dot(precision, theta)
 
-    return slope  # type: ignore[no-any-return]
+    return slope
 
 
 def slope_of_logistic() -> Slope:
@@ -117,7 +117,7 @@ def slope_of_logistic() -> Slope:
             beyond[i] = outcomes[i] - chance
         return np.dot(by_row, beyond)
 
-    return slope  # type: ignore[no-any-return]
+    return slope
 
 
 SLOPES: Mapping[str, Callable[[], Slope]] = {

@@ -71,7 +71,7 @@ class Task(NamedTuple):
     def work(self) -> float:
         """About how long it takes, by evaluations; those of many dimensions take longer."""
         target = PLAIN[self.target]
-        return target.budget * self.scale * len(self.seeds) * target.problem.dimension
+        return float(target.budget * self.scale * len(self.seeds) * target.problem.dimension)
 
 
 def file_of(folder: Path, target: str, kernel: str) -> Path:
