@@ -49,6 +49,7 @@ SETTINGS = [
     aptmc.Nuts().at_first(np.ones(2), 3).metric,
     aptmc.Hmc(leaps=3),
     aptmc.Mala(),
+    aptmc.Mala(search=True),
     aptmc.DifferentialEvolution().at_first(np.ones(2), 3),
     aptmc.DifferentialEvolution().at_first(np.ones(2), 3).archive,
     aptmc.EllipticalSlice().at_first(np.ones(2), 3),
