@@ -167,10 +167,10 @@ KERNEL BOUNDS advance(long long lanes, long long groups, long long first_group, 
                long long *wholes, word *words) {
   EACH(lane, lanes) {
     if (WHOLES_AT(BROKEN) == 0) {
-      int rung = (int)(lane / groups);  // or rather a place in the group: rungs may have several
-      const real *numbers = tuning + rung * tuned;
-      long long named = lane + rung * (all_groups - groups) + first_group;
-      real level = levels[rung];
+      int place = (int)(lane / groups);  // in the group
+      const real *numbers = tuning + place * tuned;
+      long long named = lane + place * (all_groups - groups) + first_group;
+      real level = levels[place];
       Generator rng = {WORDS_AT(0), WORDS_AT(1), WORDS_AT(2), WORDS_AT(3)};
       real there[DIMENSION], state[STATE + 1];
       for (int i = 0; i < DIMENSION; i++) there[i] = REALS_AT(THERE + i);
@@ -259,10 +259,10 @@ KERNEL advance(long long lanes, long long groups, long long first_group, long lo
                const real *tuning, long long tuned, real *reals, long long *wholes, word *words) {
   EACH(lane, lanes) {
     if (WHOLES_AT(BROKEN) == 0) {
-      int rung = (int)(lane / groups);  // or rather a place in the group: rungs may have several
-      real *numbers = (real *)tuning + rung * tuned;
-      long long named = lane + rung * (all_groups - groups) + first_group;
-      real level = levels[rung];
+      int place = (int)(lane / groups);  // in the group
+      real *numbers = (real *)tuning + place * tuned;
+      long long named = lane + place * (all_groups - groups) + first_group;
+      real level = levels[place];
       Generator rng = {WORDS_AT(0), WORDS_AT(1), WORDS_AT(2), WORDS_AT(3)};
       real here[DIMENSION + 2], there[DIMENSION + 2], memory[STATE + 1], info[INFO];
       long long counted[STATISTICS + 1];
