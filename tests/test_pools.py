@@ -152,7 +152,7 @@ def test_groups_may_have_several_lanes_on_a_rung():
     assert groups.apart == layout.apart == 5
     assert Groups(30, lanes_per_rung=2).apart == 2
     assert Groups(30).apart == 1
-    with pytest.raises(InputError, match="8 lanes are too few .* with 9 lanes on them: use 9 lanes"):
+    with pytest.raises(InputError, match=r"8 lanes are too few .* 9 lanes on them: use 9 lanes"):
         Groups(8, lanes_per_rung=2, coldest=5).layout(Ladder.powers(3), 8)
 
 

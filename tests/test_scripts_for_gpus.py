@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import aptmc
-from benchmarks import lanes_growth, lanes_precision, lanes_profile, tables
+from benchmarks import lanes_growth, lanes_precision, lanes_profile, lanes_several, tables
 
 
 @pytest.fixture
@@ -80,12 +81,37 @@ def test_growth_keeps_each_number_of_lanes(out, monkeypatch, capsys):
     assert table["rows"][0]["events_per_second"] == 5.0
 
 
+def test_ways_to_stand_are_measured_in_turn_and_kept(out, monkeypatch, capsys):
+    stood = []
+
+    def predators(on, budget, tolerances, *, thin, seed):
+        stood.append((on.own_pools.lanes_per_rung, on.own_pools.coldest, seed))
+        means = np.array(tables.read(lanes_several.REFERENCES)["references"]["1.0"]["means"])
+        spreads = np.array([0.2, 0.005, 0.5])
+        return SimpleNamespace(
+            means=means + 0.01 * spreads, spreads=spreads, errors=0.02 * spreads, events=1e9,
+            whole=1.0,
+        )  # fmt: skip
+
+    monkeypatch.setattr(lanes_several, "predators", predators)
+    asked = ["--ticks", "10", "--device", "cpu", "--lanes", "96", "--tolerance", "1", "--runs"]
+    lanes_several.main([*asked, "1"])
+    ways = [(1, None), (2, None), (1, 2), (1, 7), (1, 21)]
+    assert stood == [(*way, 1) for way in ways]
+    lanes_several.main([*asked, "2"])
+    assert stood[5:] == [(*way, 2) for way in ways]
+    said = capsys.readouterr().out
+    assert "| 2 | 1.0 | 1.00e+09 | " in said
+    assert said.count(" | 25,000 |") == 10  # by groups
+    assert [len(row["means"]) for row in tables.read(lanes_several.TABLE)["rows"]] == [2] * 5
+
+
 DETAILS = """==PROF== Connected
-"ID","Kernel Name","Section Name","Metric Name","Metric Unit","Metric Value","Rule Name"
-"0","advance(long long, float *)","Launch Statistics","Registers Per Thread","register/thread","67",""
+"ID","Kernel Name","Section","Metric Name","Metric Unit","Metric Value","Rule Name"
+"0","advance(long long, float *)","Launch","Registers Per Thread","register/thread","67",""
 "0","advance(long long, float *)","Warp State","Avg. Active Threads Per Warp","","17.5",""
 "0","advance(long long, float *)","Warp State","","","","a rule"
-"1","exchange(long long)","Launch Statistics","Registers Per Thread","register/thread","40",""
+"1","exchange(long long)","Launch","Registers Per Thread","register/thread","40",""
 """
 RAW = """"ID","Kernel Name","smsp__average_warps_issue_stalled_wait_per_issue_active.ratio",\
 "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio"
