@@ -7,8 +7,8 @@ Predators and prey down to tolerance 0.4 on twelve rungs, or down to 1 on eight 
 row for each way in which lanes stand: what its runs are worth in independent draws of the three
 posterior means, by their mean squared error against a long run (that of `lanes_precision`), and how
 many draws that are for equally many events. In the last column it is told by how much the groups of
-a run differ, which are independent and many: so a single run tells it. Means are kept, run by run, in the folder OUT if the environment names one; runs of
-before are not made again.
+a run differ, which are independent and many: so a single run tells it. Means are kept, run by run,
+in the folder OUT if the environment names one; runs of before are not made again.
 """
 
 from __future__ import annotations

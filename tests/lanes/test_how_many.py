@@ -35,7 +35,7 @@ PROBLEM = two_modes()
     ],
 )
 def test_fewer_lanes_are_tried_until_their_chains_move_enough(rates, tried, chosen, words):
-    how_many, seen = HowMany(next(iter(rates)), rungs=3), []
+    how_many, seen = HowMany(next(iter(rates)), of_group=3), []
     while how_many.to_try is not None:
         seen.append(how_many.to_try)
         how_many.learn(rates.get(how_many.to_try, 0.001), 100.0)

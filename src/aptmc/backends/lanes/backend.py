@@ -65,8 +65,8 @@ class Lanes(Backend):
     again.
 
     Lanes stand in groups. A group is a whole ladder with one lane on each rung, or several; groups
-    are independent. A draw is the state that waits in a lane at a deadline, after the exchanges; `thin`
-    keeps one of so many. `schedule=Anytime(every=...)` counts ticks.
+    are independent. A draw is the state that waits in a lane at a deadline, after the exchanges;
+    `thin` keeps one of so many. `schedule=Anytime(every=...)` counts ticks.
 
     :param lanes: how many; the largest multiple of what a group has is used. If nothing is said,
         65,536 on each GPU and 256 on processors, or fewer, if that lets each chain of a budget in
