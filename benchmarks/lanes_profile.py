@@ -18,6 +18,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -69,20 +70,23 @@ def profiler() -> str:
 
 def profile(lanes: int) -> None:
     """Have a process of its own looked at, and keep what was seen."""
-    ncu, report = profiler(), FOLDER / "lanes_profile.ncu-rep"
+    ncu = profiler()
     sections = [word for section in SECTIONS for word in ("--section", section)]
-    subprocess.run(
-        [ncu, "--clock-control", "none", "--profile-from-start", "off", "--force-overwrite",
-         *sections, "--export", str(report), sys.executable, "-m", "benchmarks.lanes_profile",
-         "--launch", "--lanes", str(lanes)],
-        check=True,
-    )  # fmt: skip
-    for page, name in (("details", DETAILS), ("raw", RAW)):
-        said = subprocess.run(
-            [ncu, "--import", str(report), "--page", page, "--csv"],
-            check=True, capture_output=True, text=True,
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        report = str(Path(folder, "lanes.ncu-rep"))
+        subprocess.run(
+            [ncu, "--clock-control", "none", "--profile-from-start", "off", "--force-overwrite",
+             *sections, "--export", report, sys.executable, "-m", "benchmarks.lanes_profile",
+             "--launch", "--lanes", str(lanes)],
+            check=True,
         )  # fmt: skip
-        (FOLDER / name).write_text(said.stdout)
+        for page, name in (("details", DETAILS), ("raw", RAW)):
+            said = subprocess.run(
+                [ncu, "--import", report, "--page", page, "--csv"],
+                check=True, capture_output=True, text=True,
+            )  # fmt: skip
+            (FOLDER / name).write_text(said.stdout)
 
 
 def launch(lanes: int, device: Any, *, profiled: bool) -> float:

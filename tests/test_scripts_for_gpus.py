@@ -131,7 +131,7 @@ def test_what_the_profiler_said_is_a_table(tmp_path, capsys):
     assert "cycles of an instruction | not selected 2.5, wait 1.2 | not told |" in said
 
 
-def test_the_profiler_is_given_the_program_and_its_report_is_kept(tmp_path, monkeypatch, capsys):
+def test_the_profiler_is_given_the_program_and_what_it_says_is_kept(tmp_path, monkeypatch, capsys):
     """By a profiler that starts nothing."""
     fake = tmp_path / "ncu"
     fake.write_text(f"#!{sys.executable}\nimport sys\n" + FAKE)
@@ -140,13 +140,16 @@ def test_the_profiler_is_given_the_program_and_its_report_is_kept(tmp_path, monk
     monkeypatch.setattr(lanes_profile, "FOLDER", tmp_path)
     lanes_profile.main(["--lanes", "80"])
     assert "| registers of a thread | 67 |" in capsys.readouterr().out
-    assert "--launch --lanes 80" in (tmp_path / "lanes_profile.ncu-rep").read_text()
+    asked = (tmp_path / "asked").read_text()
+    assert "--clock-control none --profile-from-start off" in asked
+    assert "--launch --lanes 80" in asked
 
 
 FAKE = """
 words = sys.argv[1:]
 if "--export" in words:
-    open(words[words.index("--export") + 1], "w").write(" ".join(words))
+    import pathlib
+    pathlib.Path(__file__).with_name("asked").write_text(" ".join(words))
 elif "details" in words:
     print('"Kernel Name","Metric Name","Metric Unit","Metric Value"')
     print('"advance()","Registers Per Thread","","67"')
