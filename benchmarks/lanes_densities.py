@@ -89,7 +89,7 @@ def two_modes() -> Case:
     problem = aptmc.Tempered(log_likelihood, prior)
 
     def share_and_mean(run: Any) -> list[FloatTable]:
-        total = sum(np.stack(run.series(name)) for name in MODES) / DIMENSION
+        total: FloatTable = np.mean([np.stack(run.series(name)) for name in MODES], axis=0)
         return [(total < _border()).astype(float), total]
 
     return Case("two modes in 4 dimensions", problem, share_and_mean, [0.5, 0.0])
