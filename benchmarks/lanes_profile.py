@@ -117,10 +117,10 @@ def launch(lanes: int, device: Any, *, profiled: bool) -> float:
         import cupy
 
         cupy.cuda.runtime.deviceSynchronize()
-        cupy.cuda.profiler.start()
+        cupy.cuda.runtime.profilerStart()
     fleet.run([Deadline(EVERY, DEADLINES, True)])
     if profiled:
-        cupy.cuda.profiler.stop()
+        cupy.cuda.runtime.profilerStop()
     events = int(fleet.sums()[Whole.STEPS].sum()) - before
     print(f"{voyage.lanes} lanes, {events} events in the launch that was profiled", flush=True)
     return float(events)
