@@ -69,6 +69,7 @@ SETTINGS = [
     aptmc.Partitioned(),
     aptmc.Paired(),
     Groups(64),
+    Groups(64, "so many", lanes_per_rung=2, coldest=9),
     "auto",
     None,
 ]
