@@ -21,7 +21,9 @@ def table(cells: Sequence[Cell], kept: Path = CACHE) -> str:
     lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
     for task, simulations in dict.fromkeys((cell.task, cell.simulations) for cell in cells):
         mine = [cell for cell in cells if (cell.task, cell.simulations) == (task, simulations)]
-        found = {cell.observation: result for cell in mine if (result := cell.result(kept)) is not None}
+        found = {
+            cell.observation: result for cell in mine if (result := cell.result(kept)) is not None
+        }
         if not found:
             continue
         results = list(found.values())
