@@ -229,11 +229,11 @@ def install() -> None:
     subprocess.run([str(PYTHON), "-m", "pip", "install", *options, *REQUIREMENTS], check=True)
 
 
-def is_installed() -> bool:
+def is_installed(python: Path = PYTHON) -> bool:
     """Whether the environment is there and pyABC can be imported in it."""
-    if not PYTHON.exists():
+    if not python.exists():
         return False
-    command = [str(PYTHON), "-c", "import pyabc"]
+    command = [str(python), "-c", "import pyabc"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
@@ -283,6 +283,22 @@ if __name__ == "__main__":
         "--only-simulations", action="store_true",
         help="with --budgets: equal numbers of simulations, which no other program disturbs",
     )  # fmt: skip
+    parser.add_argument(
+        "--only-seconds", action="store_true", help="with --budgets: equal times alone"
+    )
+    parser.add_argument(
+        "--cores", type=int, default=0,
+        help="with --budgets: many runs at a time, on this many cores that do nothing else",
+    )  # fmt: skip
+    parser.add_argument(
+        "--within", type=float, default=float("inf"),
+        help="with --budgets: no run is begun that would end after so many seconds",
+    )  # fmt: skip
+    parser.add_argument("--kept", type=Path, help="with --budgets: a folder for what runs found")
+    parser.add_argument("--only-table", action="store_true", help="with --budgets: run nothing")
+    parser.add_argument(
+        "--python", type=Path, default=PYTHON, help="with --budgets: of another one with pyABC"
+    )
     options = parser.parse_args()
     if options.install:
         try:
@@ -295,6 +311,13 @@ if __name__ == "__main__":
         from benchmarks import pyabc_budgets  # which needs what is above
 
         workers = [] if options.only_simulations else options.workers
-        pyabc_budgets.compare(options.case, workers, options.runs)
+        place = pyabc_budgets.Place(python=options.python)
+        if options.kept is not None:
+            place = place._replace(kept=options.kept)
+        pyabc_budgets.compare(
+            options.case, workers, options.runs, place,
+            cores=options.cores, seconds=options.within, only_table=options.only_table,
+            in_simulations=not options.only_seconds,
+        )  # fmt: skip
     else:
         main(quick=False)

@@ -12,7 +12,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from experiments.sbibm.cells import Cell, keep_draws, measure
-from experiments.sbibm.environment import PYTHON, install
+from experiments.sbibm.data import pack
+from experiments.sbibm.environment import CACHE, PYTHON, Place, install
 from experiments.sbibm.table import table
 from experiments.sbibm.tasks import TASKS
 
@@ -36,23 +37,36 @@ def main() -> None:
     )
     parser.add_argument("--processes", type=int, default=1, help="with --draws-only")
     parser.add_argument("--python", type=Path, default=PYTHON, help="of another environment")
+    parser.add_argument("--only-table", action="store_true", help="of what is there")
+    parser.add_argument("--data", type=Path, help="a folder that --pack made")
+    parser.add_argument("--pack", type=Path, help="copy the data that is needed there, and end")
+    parser.add_argument(
+        "--kept", type=Path, default=CACHE, help="for draws and results (default: .cache/sbibm)"
+    )
     options = parser.parse_args()
     if options.install:
         install()
-    asked = product(options.observations, options.simulations, options.tasks)
+    place = Place(options.kept, options.data, options.python)
+    if options.pack:
+        wanted = product(options.tasks, options.observations)
+        pack(place.tasks, options.pack, wanted)
+        return
+    asked = product(options.simulations, options.observations, options.tasks)
     cells = [
         Cell(task, simulations, observation, options.draws, options.seed)
-        for observation, simulations, task in asked
+        for simulations, observation, task in asked
     ]
     if options.draws_only:
         with ProcessPoolExecutor(options.processes, get_context("spawn")) as several:
-            list(several.map(keep_draws, cells, repeat(options.python)))
+            # The longest first.
+            list(several.map(keep_draws, cells[::-1], repeat(place)))
         return
     for cell in cells:
-        if cell.result() is None:
-            found = measure(cell, options.python)
+        if not options.only_table and cell.result(place.kept) is None:
+            found = measure(cell, place)
             print(cell, found, flush=True)
-    print(table(sorted(cells, key=lambda cell: (list(TASKS).index(cell.task), cell.simulations))))
+    in_order = sorted(cells, key=lambda cell: (list(TASKS).index(cell.task), cell.simulations))
+    print(table(in_order, place.kept))
 
 
 if __name__ == "__main__":

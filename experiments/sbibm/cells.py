@@ -14,7 +14,7 @@ import numpy as np
 
 import aptmc
 from experiments.sbibm.data import Table, observed, reference_draws
-from experiments.sbibm.environment import CACHE, PYTHON, data_folder
+from experiments.sbibm.environment import CACHE, Place
 from experiments.sbibm.tasks import TASKS
 
 TEST = Path(__file__).with_name("two_sample_test.py")
@@ -34,47 +34,48 @@ class Cell(NamedTuple):
         """Of its files."""
         return "-".join(map(str, self))
 
-    @property
-    def path(self) -> Path:
+    def path(self, kept: Path = CACHE) -> Path:
         """Where the result is kept."""
-        return CACHE / "cells" / f"{self.name}.json"
+        return kept / "cells" / f"{self.name}.json"
 
-    @property
-    def draws_path(self) -> Path:
+    def draws_path(self, kept: Path = CACHE) -> Path:
         """Where draws are kept for a classifier that is elsewhere."""
-        return CACHE / "draws" / f"{self.name}.npz"
+        return kept / "draws" / f"{self.name}.npz"
 
-    def result(self) -> dict[str, Any] | None:
+    def result(self, kept: Path = CACHE) -> dict[str, Any] | None:
         """What was measured before, if it was."""
-        if not self.path.exists():
+        path = self.path(kept)
+        if not path.exists():
             return None
-        kept: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
-        return kept
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
 
 
-def measure(cell: Cell, python: Path = PYTHON) -> dict[str, Any]:
+def measure(cell: Cell, place: Place) -> dict[str, Any]:
     """Sample and compare, and keep what came of it."""
-    drawn, found = draws_of(cell, python)
-    found = {"accuracy": compared(python, drawn)} | found
-    cell.path.parent.mkdir(parents=True, exist_ok=True)
-    cell.path.write_text(json.dumps(found), encoding="utf-8")
+    drawn, found = draws_of(cell, place)
+    found = {"accuracy": compared(place.python, drawn)} | found
+    path = cell.path(place.kept)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found), encoding="utf-8")
     return found
 
 
-def keep_draws(cell: Cell, python: Path = PYTHON) -> None:
+def keep_draws(cell: Cell, place: Place) -> None:
     """Sample, and keep draws for `many_tests.py`, which writes the result."""
-    if cell.draws_path.exists():
+    path = cell.draws_path(place.kept)
+    if path.exists():
         return
-    drawn, found = draws_of(cell, python)
-    cell.draws_path.parent.mkdir(parents=True, exist_ok=True)
+    drawn, found = draws_of(cell, place)
+    path.parent.mkdir(parents=True, exist_ok=True)
     # Files are to travel, and networks compute with such numbers.
     small: dict[str, Any] = {name: table.astype(np.float32) for name, table in drawn.items()}
-    np.savez_compressed(cell.draws_path, found=np.array(json.dumps(found)), **small)
+    np.savez_compressed(path, found=np.array(json.dumps(found)), **small)
 
 
-def draws_of(cell: Cell, python: Path = PYTHON) -> tuple[dict[str, Table], dict[str, Any]]:
+def draws_of(cell: Cell, place: Place) -> tuple[dict[str, Table], dict[str, Any]]:
     """The reference, the support and sets of draws; and what is to be said of the run."""
-    folder = data_folder(python.parent.parent)
+    folder = place.tasks
     began = time.process_time()
     problem = TASKS[cell.task].problem(observed(folder, cell.task, cell.observation))
     run = sampled(problem, cell)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import venv
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 CACHE = Path(__file__).resolve().parents[2] / ".cache" / "sbibm"
 ENVIRONMENT = CACHE / "environment"
@@ -26,5 +28,28 @@ def data_folder(environment: Path = ENVIRONMENT) -> Path:
     """Where the files of the tasks are, or a word on how to get them."""
     found = sorted(environment.glob("lib/python*/site-packages/sbibm/tasks"))
     if not found:
-        sys.exit(f"the benchmark's data is not there: {INSTALL}")
+        sys.exit(f"the benchmark's data is not there: {INSTALL}, or name a folder by --data")
     return found[0]
+
+
+@final
+@dataclass(frozen=True)
+class Place:
+    """Where things are.
+
+    :param data: the files of the tasks; None: in the environment
+    :param python: of the environment with the classifier
+    """
+
+    kept: Path = CACHE
+    data: Path | None = None
+    python: Path = PYTHON
+
+    @property
+    def tasks(self) -> Path:
+        """The folder with the data."""
+        if self.data is None:
+            return data_folder(self.python.parent.parent)
+        if not self.data.is_dir():
+            sys.exit(f"there is no folder {self.data}: make one by --pack where the data is")
+        return self.data

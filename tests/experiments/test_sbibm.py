@@ -9,9 +9,9 @@ import math
 import numpy as np
 import pytest
 
-from experiments.sbibm import cells, table
+from experiments.sbibm import table
 from experiments.sbibm.cells import Cell, sampled, sets_of_draws
-from experiments.sbibm.data import observed, reference_draws
+from experiments.sbibm.data import observed, pack, reference_draws
 from experiments.sbibm.published import BEST
 from experiments.sbibm.tasks import TASKS
 from experiments.sbibm.two_sample_test import from_real_line, to_real_line
@@ -25,6 +25,9 @@ def test_files_are_read_as_the_benchmark_has_them(tmp_path):
     (files / "reference_posterior_samples.csv.bz2").write_bytes(packed)
     assert observed(tmp_path, "sir", 2).tolist() == [1.5, 2.0]
     assert reference_draws(tmp_path, "sir", 2).tolist() == [[0.25], [0.5]]
+    pack(tmp_path, tmp_path / "elsewhere", [("sir", 2)])
+    assert observed(tmp_path / "elsewhere", "sir", 2).tolist() == [1.5, 2.0]
+    assert reference_draws(tmp_path / "elsewhere", "sir", 2).tolist() == [[0.25], [0.5]]
 
 
 def test_bounds_are_kept_on_the_way_to_the_real_line_and_back():
@@ -48,14 +51,13 @@ def test_a_run_gives_as_many_draws_as_are_compared():
     assert run.elapsed <= 1000
 
 
-def test_the_table_has_what_was_measured_beside_what_was_published(tmp_path, monkeypatch):
-    monkeypatch.setattr(cells, "CACHE", tmp_path)
+def test_the_table_has_what_was_measured_beside_what_was_published(tmp_path):
     asked = [Cell("sir", 10_000, observation) for observation in (1, 2, 3)]
     for cell, accuracy in zip(asked[:2], (0.5, 0.6), strict=True):
-        cell.path.parent.mkdir(exist_ok=True)
+        cell.path(tmp_path).parent.mkdir(exist_ok=True)
         found = {"accuracy": dict.fromkeys(table.WAYS, accuracy), "tolerance": 2.0, "effective": 9}
-        cell.path.write_text(json.dumps(found), encoding="utf-8")
-    row = table.table(asked).splitlines()[-1]
+        cell.path(tmp_path).write_text(json.dumps(found), encoding="utf-8")
+    row = table.table(asked, tmp_path).splitlines()[-1]
     assert row == (
         "| sir | 10,000 | 1, 2 | 2, 2 | 9, 9 | 0.550 | 0.550 | 0.550 | 0.550 | 0.608 | 0.582 |"
     )
