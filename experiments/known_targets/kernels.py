@@ -27,6 +27,7 @@ import numpy as np
 
 import aptmc
 from aptmc.problem import Problem
+from aptmc.warmup import found as warmup_found
 from experiments.known_targets import densities, eight_schools, gradients, smooth
 from experiments.known_targets.measures import Measured, RunMeasure, measure_run
 from experiments.known_targets.quantities import Sums
@@ -92,12 +93,15 @@ def kept(folder: Path, target: str, kernel: str, scale: float) -> dict[int, RunM
 
 
 def sampled(target: str, kernel: str, scale: float, seed: int) -> RunMeasure:
-    """One run, with another automatic kernel unless that is asked for."""
+    """One run, with another automatic kernel unless that is asked for, which then stays."""
     one = (ALONG if kernel in WITH else PLAIN)[target]
     chosen = KERNELS[kernel]
     if chosen is None:
         return measure_run(one.sample(scale * one.budget, seed), one.quantities)
-    with mock.patch.object(Problem, "default_kernel", return_value=chosen):
+    with (
+        mock.patch.object(Problem, "default_kernel", return_value=chosen),
+        mock.patch.object(warmup_found, "other_than_leaps", return_value=None),
+    ):
         return measure_run(one.sample(scale * one.budget, seed), one.quantities)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import aptmc
+from aptmc.warmup import found as warmup_found
 from experiments.known_targets import gradients, kernels
 
 STEP = 1e-5
@@ -109,3 +110,20 @@ def test_errors_that_are_half_as_large_are_worth_four_times_as_many_draws(tmp_pa
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[:2] == [target.name, "2"]
     assert cells[4:] == ["-", "4.0"]
+
+
+def test_a_kernel_of_the_table_stays_and_the_automatic_one_may_be_changed(monkeypatch):
+    target = kernels.ALONG["two modes"]
+
+    class Asks:
+        budget, quantities = 1, ()
+
+        @staticmethod
+        def sample(_budget, _seed):
+            return warmup_found.other_than_leaps(target.problem, aptmc.Nuts())
+
+    monkeypatch.setitem(kernels.ALONG, "asks", Asks)
+    monkeypatch.setattr(kernels, "measure_run", lambda run, _quantities: run)
+    assert kernels.sampled("asks", "Nuts", 1.0, 1) is None
+    other = kernels.sampled("asks", "automatic, gradient", 1.0, 1)
+    assert isinstance(other.kernel, aptmc.EllipticalSlice)
