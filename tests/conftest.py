@@ -140,6 +140,23 @@ def validation_scale() -> float:
     return SCALE
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _processors_are_shared() -> Iterator[None]:
+    """Runs of an experiment are not computed by more threads than there are processors for all.
+
+    Two processes of tests that each had two threads on two processors would pass the interpreter
+    to and fro, which costs a fifth of such a test.
+    """
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    with pytest.MonkeyPatch.context() as patch:
+        if processes > 1:
+            from experiments import parallel
+
+            share = max(parallel.processors_available() // processes, 1)
+            patch.setattr(parallel, "processors_available", lambda: share)
+        yield
+
+
 def _function(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 

@@ -103,9 +103,7 @@ def test_plots_of_the_newer_one_have_a_line_for_each_chain(run: aptmc.Run) -> No
     assert lines["beta"].size == 4
 
 
-def test_it_is_given_its_own_kind_of_data(
-    run: aptmc.Run, az: ModuleType, is_older: bool
-) -> None:
+def test_it_is_given_its_own_kind_of_data(run: aptmc.Run, az: ModuleType, is_older: bool) -> None:
     data = run.to_inference_data()
     if is_older:
         assert isinstance(data, az.InferenceData)
