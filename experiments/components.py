@@ -67,7 +67,8 @@ def draw(rng: Any) -> Any:
 @njit
 def birth(theta: Any, draws: Any, there: Any) -> float:
     """The last component becomes two, as far apart as log odds of the draw."""
-    there[: theta.size] = theta
+    for i in range(theta.size):
+        there[i] = theta[i]
     half = math.log(draws[0]) - math.log1p(-draws[0])
     there[theta.size - 1] = theta[theta.size - 1] - half
     there[theta.size] = theta[theta.size - 1] + half
@@ -78,7 +79,8 @@ def birth(theta: Any, draws: Any, there: Any) -> float:
 def death(theta: Any, draws: Any, there: Any) -> float:
     """The last two components become one, in the middle."""
     last = there.size
-    there[:] = theta[:last]
+    for i in range(last):
+        there[i] = theta[i]
     there[last - 1] = 0.5 * (theta[last - 1] + theta[last])
     half = 0.5 * (theta[last] - theta[last - 1])
     draws[0] = 1.0 / (1.0 + math.exp(-half))

@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -66,6 +67,16 @@ def keep_what_problems_compile() -> None:
 
 
 keep_what_problems_compile()
+
+
+def copy_what_is_inlined_quickly() -> None:
+    """A tenth of what compiling takes; this process reads numba's cache, which is set by now."""
+    from tests.support.quick_copies import copy_quickly
+
+    copy_quickly()
+
+
+copy_what_is_inlined_quickly()
 
 
 def collect_seldom() -> None:
@@ -129,8 +140,42 @@ def validation_scale() -> float:
     return SCALE
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _processors_are_shared() -> Iterator[None]:
+    """Runs of an experiment are not computed by more threads than there are processors for all.
+
+    Two processes of tests that each had two threads on two processors would pass the interpreter
+    to and fro, which costs a fifth of such a test.
+    """
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    with pytest.MonkeyPatch.context() as patch:
+        if processes > 1:
+            from experiments import parallel
+
+            share = max(parallel.processors_available() // processes, 1)
+            patch.setattr(parallel, "processors_available", lambda: share)
+        yield
+
+
 def _function(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
+
+
+class Backwards(pytest.Dir):
+    """A folder whose files are collected from the last to the first."""
+
+    def collect(self) -> Iterator[pytest.Collector | pytest.Item]:
+        """What is in it, the other way round."""
+        yield from reversed(list(super().collect()))
+
+
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """In a fresh clone pytest rewrites the assertions of every file, half of what loading takes.
+
+    Of two processes one begins at the other end, and what it finds rewritten it need not rewrite.
+    """
+    is_odd = os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:] in {"1", "3"}
+    return Backwards.from_parent(parent, path=path) if is_odd else None
 
 
 def pytest_collection_finish() -> None:
@@ -157,7 +202,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             kept.append(item)
             seen.add(function)
     # A long file that comes last would have one process wait for the other.
-    kept.sort(key=lambda item: item.path.name not in BEGIN)
+    kept.sort(key=lambda item: (item.path.name not in BEGIN, item.path))
     stays = set(map(id, kept))
     left_out = [item for item in items if id(item) not in stays]
     if left_out:

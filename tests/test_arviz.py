@@ -6,6 +6,7 @@ import sys
 import warnings
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -13,12 +14,19 @@ from scipy import stats
 
 import aptmc
 
-# The older one takes note on every import that it will change.
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    az = pytest.importorskip("arviz")
 
-IS_OLDER = int(az.__version__.partition(".")[0]) < 1
+@pytest.fixture(scope="module", autouse=True)
+def az() -> ModuleType:
+    """The one that is installed; all tests of this file need it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the older one takes note that it will change
+        library: ModuleType = pytest.importorskip("arviz")
+    return library
+
+
+@pytest.fixture
+def is_older(az: ModuleType) -> bool:
+    return int(az.__version__.partition(".")[0]) < 1
 
 
 def sample(chains: int = 2, **more: object) -> aptmc.Run:
@@ -44,8 +52,10 @@ def run() -> aptmc.Run:
     return sample()
 
 
-def test_its_summary_takes_the_draws_and_tells_all_chains_apart(run: aptmc.Run) -> None:
-    table = az.summary(run.draws, round_to="none") if IS_OLDER else az.summary(run.draws)
+def test_its_summary_takes_the_draws_and_tells_all_chains_apart(
+    run: aptmc.Run, az: ModuleType, is_older: bool
+) -> None:
+    table = az.summary(run.draws, round_to="none") if is_older else az.summary(run.draws)
     assert list(table.index) == ["x", "beta[0]", "beta[1]"]
     posterior = run.draws["posterior"]
     assert posterior.sizes["chain"] == 2
@@ -55,7 +65,7 @@ def test_its_summary_takes_the_draws_and_tells_all_chains_apart(run: aptmc.Run) 
 
 
 @pytest.mark.validation
-def test_it_plots_the_draws(run: aptmc.Run) -> None:
+def test_it_plots_the_draws(run: aptmc.Run, az: ModuleType, is_older: bool) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     from matplotlib import pyplot
@@ -64,7 +74,7 @@ def test_it_plots_the_draws(run: aptmc.Run) -> None:
         warnings.simplefilter("ignore")  # theirs
         try:
             axes = az.plot_trace(run.draws)
-            if IS_OLDER:  # densities and traces of three numbers
+            if is_older:  # densities and traces of three numbers
                 assert sum(len(one.lines) for one in axes.flat) >= 2 * 3 * 2
             az.plot_pair(run.draws)
         finally:
@@ -93,9 +103,9 @@ def test_plots_of_the_newer_one_have_a_line_for_each_chain(run: aptmc.Run) -> No
     assert lines["beta"].size == 4
 
 
-def test_it_is_given_its_own_kind_of_data(run: aptmc.Run) -> None:
+def test_it_is_given_its_own_kind_of_data(run: aptmc.Run, az: ModuleType, is_older: bool) -> None:
     data = run.to_inference_data()
-    if IS_OLDER:
+    if is_older:
         assert isinstance(data, az.InferenceData)
         assert data.groups() == ["posterior", "sample_stats"]
         assert not any("beyond" in group for group in sample(3).to_inference_data().groups())
@@ -104,7 +114,7 @@ def test_it_is_given_its_own_kind_of_data(run: aptmc.Run) -> None:
     assert np.array_equal(data["posterior"]["x"], run.draws["posterior"]["x"])
 
 
-def test_a_stored_run_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_stored_run_is_read_when_it_is_asked_for(tmp_path: Path, az: ModuleType) -> None:
     sample(store=tmp_path / "run.zarr")
     assert len(az.summary(aptmc.open(tmp_path / "run.zarr").draws)) == 3
 

@@ -58,12 +58,10 @@ def log_likelihood(theta):
 problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.uniform(-20, 40)))
 """
 
-# As in README, until there are draws, however busy the machine is.
+# As in README, but for so many moves, however busy the machine is.
 PROCESSES = """
-handle = aptmc.start(problem, budget="1 h", warmup="1 s", on=aptmc.Processes(2), seed=1)
-while handle.inspect().run.completions < 20 and handle.is_running:
-    pass
-run = handle.stop()
+run = aptmc.sample(problem, budget="100 moves", on=aptmc.Processes(2), seed=1)
+assert run.completions >= 20
 print(run.summary())
 """
 

@@ -27,18 +27,19 @@ from tests.support.statistical import standard_errors_off
 
 MODES = aptmc.Tempered(two_modes, aptmc.Prior(x=stats.uniform(-20, 40)))
 NORMAL = aptmc.Abc.early(normal_distance, aptmc.Prior(theta=stats.norm(0, math.sqrt(5))))
+BUDGET = 30_000  # of which a quarter is the warm-up
 DENSITY = aptmc.Power(two_modes, start={"x": 8.0})
 ON = VirtualTime(3)
 
 
 @pytest.fixture(scope="module")
 def found() -> aptmc.Run:
-    return aptmc.sample(MODES, budget=60_000, on=ON, seed=1)
+    return aptmc.sample(MODES, budget=BUDGET, on=ON, seed=1)
 
 
 @pytest.fixture(scope="module")
 def found_without_likelihood() -> aptmc.Run:
-    return aptmc.sample(NORMAL, budget=60_000, on=ON, ladder=aptmc.Ladder.auto(coldest=0.1), seed=1)
+    return aptmc.sample(NORMAL, budget=BUDGET, on=ON, ladder=aptmc.Ladder.auto(coldest=0.1), seed=1)
 
 
 def test_nothing_but_problem_and_budget_is_needed(found):
@@ -67,7 +68,7 @@ def test_without_a_wanted_tolerance_the_budget_decides():
     ladder = aptmc.Ladder.auto(effective_draws=100)
     short, long = (
         aptmc.sample(NORMAL, budget=budget, on=ON, ladder=ladder, seed=1).settings.ladder.levels[0]
-        for budget in (5_000, 40_000)
+        for budget in (5_000, 25_000)
     )
     assert long < short / 2
 
@@ -103,16 +104,16 @@ def test_the_rounds_are_recorded_and_double_in_length(found):
     rounds = found.warmup_rounds
     lengths = [one.elapsed for one in rounds]
     np.testing.assert_allclose(np.divide(lengths[1:], lengths[:-1]), 2.0)
-    assert sum(lengths) == pytest.approx((1.0 - SETTLING) * 0.25 * 60_000)
-    assert sum(lengths) + found.elapsed == pytest.approx(60_000)
+    assert sum(lengths) == pytest.approx((1.0 - SETTLING) * 0.25 * BUDGET)
+    assert sum(lengths) + found.elapsed == pytest.approx(BUDGET)
     # What was left of the warm-up was enough to settle.
-    assert 0.0 < found.counted_from < SETTLING * 0.25 * 60_000
+    assert 0.0 < found.counted_from < SETTLING * 0.25 * BUDGET
     assert all(one.completions > 0 for one in rounds)
 
 
 def test_draws_of_the_warmup_are_kept_apart(found):
     (warm,) = found.chains(warmup=True)
-    assert warm.time.max() <= 0.25 * 60_000
+    assert warm.time.max() <= 0.25 * BUDGET
     assert {"posterior", "warmup_posterior"} <= set(found.draws.children)
     everything = aptmc.sample(MODES, budget=2_000, on=ON, keep="all", seed=1)
     with pytest.raises(InputError, match="rung 0"):
@@ -191,7 +192,7 @@ def test_a_run_by_rejection_keeps_them_too(tmp_path):
 
 
 def test_the_same_seed_finds_the_same(found):
-    again = aptmc.sample(MODES, budget=60_000, on=ON, seed=1)
+    again = aptmc.sample(MODES, budget=BUDGET, on=ON, seed=1)
     assert again.settings.ladder == found.settings.ladder
     np.testing.assert_array_equal(again.chains()[0].state, found.chains()[0].state)
 

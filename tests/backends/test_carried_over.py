@@ -153,7 +153,7 @@ def test_settings_of_torch_are_carried_over():
                 raise ArithmeticError("other settings")
             return -0.5 * theta[0] ** 2
 
-        assert run_until(problem=simulators.problem(log_density), on=aptmc.Processes(2))
+        assert run_until(problem=simulators.problem(log_density), on=aptmc.Processes(2, group=1))
     finally:
         torch.set_num_threads(before[0])
         torch.set_default_dtype(before[1])

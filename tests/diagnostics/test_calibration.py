@@ -17,7 +17,7 @@ MISSES = 3.3
 SHARED = ["two modes, 4 chains", "normal, 4 chains", "simulator, 4 chains"]
 # The others come in the validation; simulators take as long as all of them.
 AT_FIRST = SHARED[:1]
-FEW = 70  # runs in which the planted error, autocorrelations by chain, stands out
+FEW = 50  # runs in which the planted error, autocorrelations by chain, stands out
 
 
 @pytest.mark.parametrize("name", AT_FIRST)

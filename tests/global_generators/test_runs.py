@@ -111,7 +111,7 @@ def test_rejection_is_the_same_again():
 
 
 @pytest.mark.parametrize(
-    "on", [lambda: aptmc.Processes(2), aptmc.InProcess], ids=["processes", "in process"]
+    "on", [lambda: aptmc.Processes(2, group=1), aptmc.InProcess], ids=["processes", "in process"]
 )
 def test_workers_draw_other_numbers_and_replay_draws_the_same(tmp_path, monkeypatch, on):
     enough = after_moves(monkeypatch, 400)

@@ -62,7 +62,9 @@ def sampled(problem, on, moves):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("on", "moves"), [(aptmc.InProcess(), 12_000), (aptmc.Processes(2), 2500)])
+@pytest.mark.parametrize(
+    ("on", "moves"), [(aptmc.InProcess(), 12_000), (aptmc.Processes(1, group=64), 2000)]
+)
 def test_a_run_reaches_draws_of_the_right_law(problem, on, moves):
     assert problem.is_compiled
     assert_right(sampled(problem, on, moves))
@@ -125,7 +127,7 @@ def errors_of_the_spectrum(run):
 
 def test_workers_call_jax_with_the_bits_of_the_main_process():
     with jax.enable_x64(True):
-        run = sampled_spectrum(aptmc.Processes(2), 800)
+        run = sampled_spectrum(aptmc.Processes(1, group=4), 800)
     assert run.summary()["theta[0]"].ess > 30
     assert max(errors_of_the_spectrum(run)) < FAR
 

@@ -36,7 +36,7 @@ def fitted(number=150):
 
 def moved(number, moves, target):
     """Where exact draws are after a number of moves, each with the reference that was fitted."""
-    kernel = aptmc.EllipticalSlice(fitted())
+    kernel = aptmc.EllipticalSlice(fitted(), steps=moves)  # one after the other, in one call
     move, tuning = kernel.move(PROBLEM, target), kernel.tuning(PROBLEM, LADDER)[0]
     evaluate, rng = PROBLEM.evaluation(target), np.random.default_rng(3)
     states = np.empty((number, PROBLEM.width))
@@ -44,9 +44,8 @@ def moved(number, moves, target):
     after, info = np.empty(PROBLEM.width), np.empty(kernel.info_length)
     for state in states:
         evaluate(state)
-        for _ in range(moves):
-            move(1.0, tuning, state, rng, after, info)
-            state[:] = after
+        move(1.0, tuning, state, rng, after, info)
+        state[:] = after
     return states[:, :DIMENSION]
 
 

@@ -305,7 +305,7 @@ PAPER_HITS, PAPER_DRAWS = 2364, 10_000_000
 
 
 def test_prior_draws_hit_as_often_as_the_paper_found():
-    size = 1_000_000
+    size = 400_000
 
     def agrees(hits):
         table = [[hits, size - hits], [PAPER_HITS, PAPER_DRAWS - PAPER_HITS]]

@@ -35,7 +35,8 @@ def test_workers_are_started_then_a_simulator_is_compiled_then_states_are_looked
     model = Simulator()
     run = aptmc.sample(
         model.compiled, budget="40 moves", ladder=model.ladder, kernel=aptmc.OneHit(1.0),
-        schedule=aptmc.Anytime(every="5 ms"), pools=aptmc.Shared(2), on=aptmc.Processes(2), seed=1,
+        schedule=aptmc.Anytime(every="5 ms"), pools=aptmc.Shared(2), seed=1,
+        on=aptmc.Processes(2, group=1),
     )  # fmt: skip
     assert run.completions >= 40
     looking = next(words for words in view.words if "first states" in words)

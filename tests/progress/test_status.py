@@ -28,7 +28,7 @@ def test_a_run_tells_what_its_workers_do_and_takes_the_note_away(
         "ladder": aptmc.Ladder.powers([1, 0.3, 0.1, 0]),
         "kernel": aptmc.RandomWalk(1.5),
         "schedule": aptmc.Anytime(every="50 ms"),
-        "on": aptmc.Processes(1),
+        "on": aptmc.Processes(1, group=1),
         "seed": 1,
     }
 

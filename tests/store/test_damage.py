@@ -30,7 +30,7 @@ def sound(tmp_path_factory):
     """A store, and all that can be read of it."""
     path = tmp_path_factory.mktemp("store") / "run.zarr"
     with pytest.MonkeyPatch.context() as monkeypatch:
-        sampled(path, monkeypatch)
+        sampled(path, monkeypatch, budget=240.0)
         aptmc.resume(path, PROBLEM, budget=20.0, on=ON)
     run = aptmc.open(path)
     assert len(list(path.glob("draws/state/c/*"))) > 2

@@ -122,7 +122,7 @@ def test_worker_processes(tmp_path, monkeypatch, disk):
         return write_chunks(table)
 
     monkeypatch.setattr(Table, "write_chunks", written)
-    settings = {"on": aptmc.Processes(1), "schedule": aptmc.Anytime(every="2 ms")}
+    settings = {"on": aptmc.Processes(1, group=1), "schedule": aptmc.Anytime(every="2 ms")}
     with pytest.raises(aptmc.StoreFailed) as caught:
         sampled(tmp_path / "run.zarr", monkeypatch, budget=300.0, save_every=0.05, **settings)
     disk.room = 10**9

@@ -60,7 +60,7 @@ def test_thousands_of_moves_of_four_workers_are_the_same(on_processes):
 @pytest.mark.parametrize("kind", ["processes", "an executor"])
 def test_many_processors_replay_the_same(on_processes, kind):
     path, run = on_processes
-    on = aptmc.Processes(2)
+    on = aptmc.Processes(2, group=1)
     if kind == "an executor":
         on = aptmc.Futures(lambda: ThreadPoolExecutor(2), workers=2)
     again = aptmc.replay(path, simulators.problem(), on=on)

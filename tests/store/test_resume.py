@@ -119,7 +119,7 @@ def test_virtual_time_may_be_followed_by_real_processes(path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(DiskStore, "save", save_and_stop)
-        run = aptmc.resume(path, PROBLEM, budget="1 h", on=aptmc.Processes(2))
+        run = aptmc.resume(path, PROBLEM, budget="1 h", on=aptmc.Processes(2, group=1))
     assert run.stopped is aptmc.StopReason.TERMINATED
     again = aptmc.resume(path, PROBLEM, budget=LATER, on=ON)
     assert is_prefix(everything(run), everything(again))

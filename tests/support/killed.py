@@ -29,7 +29,7 @@ from tests.support import simulators, targets
 from tests.support.problems import two_modes
 
 ROOT = Path(__file__).resolve().parents[2]
-CHUNK_ROWS = 8192
+CHUNK_ROWS = 4096
 NEVER = 10**9
 
 

@@ -8,7 +8,7 @@ import aptmc
 from aptmc.store import Draws, table
 from tests.support import targets
 
-CHUNK_ROWS = 32
+CHUNK_ROWS = 64
 PROBLEM = targets.problem(start=lambda rng: rng.standard_normal())
 ON = aptmc.VirtualTime(2, targets.hold)
 LADDER = aptmc.Ladder.powers(4)

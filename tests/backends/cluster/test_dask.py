@@ -10,8 +10,6 @@ from tests.backends.contract import begin, eventually, run_until, same_when_repl
 from tests.backends.process_contract import BriefEngineContract
 from tests.support.engines import dask_cluster
 
-dask = pytest.importorskip("dask")
-pytest.importorskip("distributed")
 _made = []
 
 
@@ -35,8 +33,10 @@ def test_an_address_is_enough():
 
 
 def test_an_address_where_nobody_answers_is_refused():
+    from dask import config
+
     with (
-        dask.config.set({"distributed.comm.timeouts.connect": 0.1}),
+        config.set({"distributed.comm.timeouts.connect": 0.1}),
         pytest.raises(aptmc.InputError, match="no Dask scheduler answers at"),
     ):
         aptmc.Dask("tcp://127.0.0.1:1")
