@@ -69,16 +69,6 @@ def keep_what_problems_compile() -> None:
 keep_what_problems_compile()
 
 
-def copy_what_is_inlined_quickly() -> None:
-    """A tenth of what compiling takes; this process reads numba's cache, which is set by now."""
-    from tests.support.quick_copies import copy_quickly
-
-    copy_quickly()
-
-
-copy_what_is_inlined_quickly()
-
-
 def collect_seldom() -> None:
     """Look for garbage now and then, and only among what tests leave behind.
 
