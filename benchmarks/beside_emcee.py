@@ -4,12 +4,13 @@ Both have the same seconds on 2 processes; of emcee's the first quarter does not
 Effective draws are counted by one estimator for both, which puts the draws of all chains on one
 line of time, since chains that exchange states, and walkers that move by each other, err in common.
 And as they are also counted at equal evaluations (`python -m benchmarks.beside_emcee` does only
-that), a machine that is busy with something else does not decide. emcee is no dependency: `pip
+that, and `--timed` the other), a machine that is busy with something else does not decide. emcee is no dependency: `pip
 install emcee`.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -182,5 +183,17 @@ def main(*, quick: bool) -> None:
     timed(6.0 if quick else SECONDS, (1,) if quick else (1, 2, 3))
 
 
+def asked() -> None:
+    """As the options say."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.beside_emcee")
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(1, 11)))
+    parser.add_argument("--timed", action="store_true", help="equal seconds, not evaluations")
+    options = parser.parse_args()
+    if options.timed:
+        timed(SECONDS, options.seeds)
+    else:
+        counted(EVALUATIONS, options.seeds)
+
+
 if __name__ == "__main__":
-    counted(EVALUATIONS, range(1, 11))
+    asked()
