@@ -4,8 +4,8 @@ Both have the same seconds on 2 processes; of emcee's the first quarter does not
 Effective draws are counted by one estimator for both, which puts the draws of all chains on one
 line of time, since chains that exchange states, and walkers that move by each other, err in common.
 And as they are also counted at equal evaluations (`python -m benchmarks.beside_emcee` does only
-that, and `--timed` the other), a machine that is busy with something else does not decide. emcee is no dependency: `pip
-install emcee`.
+that, and `--timed` the other), a machine that is busy with something else does not decide. emcee is
+no dependency: `pip install emcee`.
 """
 
 from __future__ import annotations
