@@ -79,7 +79,8 @@ def errors_in(
         rows.append((row.mean - truth, row.mcse, alone, more))
         effective = min(effective, row.ess)
     is_parameter = np.array([quantity.is_parameter for quantity in quantities])
-    return Errors(*np.array(rows).T, is_parameter, effective)
+    error, reported, by_chain, known = np.array(rows).T
+    return Errors(error, reported, by_chain, known, is_parameter, effective)
 
 
 def calibrated(runs: Sequence[Errors]) -> Calibration:
