@@ -30,6 +30,7 @@ class Quantity:
     # Of the function under the target; None: the runs say. Those that never come to the tail of a
     # heavy one find it too small.
     variance: float | None = None
+    is_parameter: bool = False  # whether a run's own summary has it, as the mean of a parameter
 
     def off_by(self, found: Estimate) -> float:
         """Standard errors between what was found and the truth."""
@@ -74,7 +75,14 @@ def mean_of(
     name: str, column: int, truth: float, error: float = 0.0, variance: float | None = None
 ) -> Quantity:
     """A parameter's mean."""
-    return Quantity(f"mean {name}", lambda theta: theta[:, column], truth, error, variance=variance)
+    return Quantity(
+        f"mean {name}",
+        lambda theta: theta[:, column],
+        truth,
+        error,
+        variance=variance,
+        is_parameter=True,
+    )
 
 
 def sd_of(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from experiments.known_targets.__main__ import TARGETS
 from experiments.reported_errors.calibration import (
     Calibration,
-    calibration,
-    calibration_of_target,
+    Errors,
+    calibrated,
+    errors_of_setting,
+    errors_of_target,
 )
+from experiments.reported_errors.kept import Kept
 from experiments.reported_errors.settings import SETTINGS
 
 # Of a target's full length, so that a run takes a second or two and still has draws enough.
@@ -37,8 +39,20 @@ def row(name: str, found: Calibration) -> str:
     """A line of the table, in Markdown."""
     return (
         f"| {name} | {found.runs} | {found.effective:,.0f} | {found.reported:.2f} "
-        f"± {found.error:.2f} | {found.by_chain:.2f} |"
+        f"± {found.error:.2f} | {found.every:.2f} | {found.size:.2f} | {found.by_chain:.2f} |"
     )
+
+
+def measured(name: str, runs: int, kept: Kept) -> list[Errors]:
+    """So many runs, those that are kept among them."""
+    if name in SETTINGS:
+        measure = partial(errors_of_setting, SETTINGS[name])
+        return kept.runs(name, 1.0, range(1000, 1000 + runs), measure)
+    target = name.removeprefix("target ")
+    scale = SCALES[target]
+    budget = scale * TARGETS[target].budget
+    measure = partial(errors_of_target, TARGETS[target], budget)
+    return kept.runs(name, scale, range(1, 1 + runs), measure)
 
 
 def main() -> None:
@@ -51,24 +65,23 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=400, help="of a setting (default: 400)")
     parser.add_argument("--target-runs", type=int, default=20, help="of a target (default: 20)")
     parser.add_argument("--output", type=Path, default=Path("results/reported_errors.md"))
+    parser.add_argument("--kept", type=Path, default=Path("results/reported_errors.jsonl"))
     options = parser.parse_args()
     unknown = set(options.names) - set(known)
     if unknown:
         parser.error(f"no such setting: {', '.join(unknown)}; there are {', '.join(known)}")
-    measures: dict[str, Callable[[], Calibration]] = {
-        name: partial(calibration, setting, options.runs) for name, setting in SETTINGS.items()
-    }
-    for name, scale in SCALES.items():
-        measure = partial(calibration_of_target, TARGETS[name], scale, options.target_runs)
-        measures[f"target {name}"] = measure
+    kept = Kept(options.kept)
     lines = [
-        "| setting | runs | effective draws of a run | reported | chains on their own |",
-        "| --- | --- | --- | --- | --- |",
+        "| setting | runs | effective draws of a run | means of parameters | all quantities "
+        "| size of errors | chains on their own |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     options.output.parent.mkdir(parents=True, exist_ok=True)
     for name in options.names or known:
         began = time.perf_counter()
-        lines.append(row(name, measures[name]()))
+        is_target = name.startswith("target ")
+        runs = options.target_runs if is_target else options.runs
+        lines.append(row(name, calibrated(measured(name, runs, kept))))
         print(f"{lines[-1]} {time.perf_counter() - began:.0f} s", flush=True)
         options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"\nThe table is in {options.output}")

@@ -11,79 +11,105 @@ import numpy.typing as npt
 
 import aptmc
 from aptmc.diagnostics import effective_sample_size, summarise
+from experiments.known_targets.quantities import Quantity
 from experiments.known_targets.target import Target
 from experiments.parallel import in_parallel
 from experiments.reported_errors.settings import Setting
 
 Floats = npt.NDArray[np.float64]
+# A quantity of which the reference itself is less sure than so many reported errors says more about
+# the reference: what that is off by is the same in all runs.
+MOST_OF_TRUTH = 0.5
 
 
-class Scores(NamedTuple):
-    """Of one run: errors of some means, in units of two estimates of them."""
+class Errors(NamedTuple):
+    """Of one run: what some means are off by, and two estimates of that."""
 
+    error: Floats
     reported: Floats
     by_chain: Floats  # where the autocorrelation of chains on their own is the estimate
+    truth: Floats  # errors of the truths themselves
+    is_parameter: npt.NDArray[np.bool_]  # whether the run's summary reports this error
     effective: float  # draws, of the quantity with the fewest
     is_right: bool = True  # whether it came down to the target of which the truth is known
 
 
 class Calibration(NamedTuple):
-    """Root mean squares over runs: 1 is right."""
+    """Over runs: 1 is right."""
 
-    reported: float
-    by_chain: float
-    error: float  # of the first, one standard error
+    reported: float  # root mean square of errors over reported ones, of the means of parameters
+    error: float  # one standard error of that
+    every: float  # the same of all quantities
+    size: float  # root of the mean squared error over the mean squared reported error, of all
+    by_chain: float  # the first, with the other estimate
     effective: float  # draws of a run, the median
     runs: int
 
 
-def scores_of_setting(setting: Setting, seed: int) -> Scores:
+def errors_of_setting(setting: Setting, seed: int) -> Errors:
     """Of the first parameter's mean in one run."""
     run = aptmc.sample(setting.problem, seed=seed, progress=False, **setting.settings)
     row = run.summary()["x"]
     alone = row.sd / math.sqrt(effective_sample_size(run.series("x"), mean=row.mean))
-    error = np.array([row.mean - setting.mean])
-    return Scores(error / row.mcse, error / alone, row.ess)
+    off, mcse, chains = np.array([[row.mean - setting.mean], [row.mcse], [alone]])
+    return Errors(off, mcse, chains, np.zeros(1), np.ones(1, bool), row.ess)
 
 
-def scores_of_target(target: Target, budget: float, seed: int) -> Scores:
+def errors_of_target(target: Target, budget: float, seed: int) -> Errors:
     """Of all quantities of a target, in a run with default settings."""
     run = target.sample(budget, seed)
-    chains, times = run.chains(), [draws.time for draws in run.chains()]
-    dimension = run.settings.problem.dimension
-    reported, by_chain, effective = [], [], math.inf
-    for quantity in target.quantities:
-        series = [quantity.of(draws.state[:, :dimension]) for draws in chains]
+    dimension, draws = run.settings.problem.dimension, run.chains()
+    states, times = [each.state[:, :dimension] for each in draws], [each.time for each in draws]
+    is_right = target.coldest is None or run.settings.ladder.levels[0] == target.coldest
+    return errors_in(target.quantities, states, times)._replace(is_right=is_right)
+
+
+def errors_in(
+    quantities: Sequence[Quantity], states: Sequence[Floats], times: Sequence[Floats]
+) -> Errors:
+    """Of quantities in draws, by chain."""
+    rows, effective = [], math.inf
+    for quantity in quantities:
+        series = [quantity.of(chain) for chain in states]
         row = summarise({"x": series}, elapsed=1.0, times=times)["x"]
         truth, more = quantity.truth, quantity.error
         if quantity.is_root:  # the mean of squares, which is what runs average
             truth, more = truth**2, 2.0 * truth * more
         alone = row.sd / math.sqrt(effective_sample_size(series, mean=row.mean))
-        reported.append((row.mean - truth) / math.hypot(row.mcse, more))
-        by_chain.append((row.mean - truth) / math.hypot(alone, more))
+        rows.append((row.mean - truth, row.mcse, alone, more))
         effective = min(effective, row.ess)
-    is_right = target.coldest is None or run.settings.ladder.levels[0] == target.coldest
-    return Scores(np.array(reported), np.array(by_chain), effective, is_right)
+    is_parameter = np.array([quantity.is_parameter for quantity in quantities])
+    error, reported, by_chain, known = np.array(rows).T
+    return Errors(error, reported, by_chain, known, is_parameter, effective)
 
 
-def calibrated(runs: Sequence[Scores]) -> Calibration:
+def calibrated(runs: Sequence[Errors]) -> Calibration:
     """Over runs that came down to the right target; what a run errs in is not independent."""
     right = [run for run in runs if run.is_right]
-    squares = np.array([np.mean(run.reported**2) for run in right])
-    reported = math.sqrt(squares.mean())
-    by_chain = math.sqrt(np.mean([np.mean(run.by_chain**2) for run in right]))
-    error = float(squares.std(ddof=1)) / math.sqrt(squares.size) / (2.0 * reported)
-    effective = float(np.median([run.effective for run in right]))
-    return Calibration(reported, by_chain, error, effective, squares.size)
+    error, reported, by_chain, truth = (
+        np.array([getattr(run, name) for run in right])
+        for name in ("error", "reported", "by_chain", "truth")
+    )
+    is_known = truth[0] <= MOST_OF_TRUTH * np.median(reported, axis=0)
+    is_mean = is_known & right[0].is_parameter
+    ratios = error**2 / (reported**2 + truth**2)
+    squares = ratios[:, is_mean].mean(axis=1)
+    mean = math.sqrt(squares.mean())
+    spread = float(squares.std(ddof=1)) / math.sqrt(squares.size)
+    sizes = (error**2).mean(axis=0) / (reported**2 + truth**2).mean(axis=0)
+    alone = (error**2 / (by_chain**2 + truth**2))[:, is_mean].mean()
+    return Calibration(
+        reported=mean,
+        error=spread / (2.0 * mean),
+        every=math.sqrt(ratios[:, is_known].mean()),
+        size=math.sqrt(sizes[is_known].mean()),
+        by_chain=math.sqrt(alone),
+        effective=float(np.median([run.effective for run in right])),
+        runs=len(right),
+    )
 
 
 def calibration(setting: Setting, runs: int) -> Calibration:
     """Of a setting."""
     seeds = range(1000, 1000 + runs)
-    return calibrated(in_parallel(lambda seed: scores_of_setting(setting, seed), seeds))
-
-
-def calibration_of_target(target: Target, scale: float, runs: int) -> Calibration:
-    """Of a target with known answers, sampled with defaults."""
-    budget, seeds = scale * target.budget, range(1, 1 + runs)
-    return calibrated(in_parallel(lambda seed: scores_of_target(target, budget, seed), seeds))
+    return calibrated(in_parallel(lambda seed: errors_of_setting(setting, seed), seeds))

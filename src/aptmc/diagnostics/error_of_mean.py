@@ -4,7 +4,8 @@ The autocorrelation of a chain alone does not tell. States that are swapped away
 fresh to it, and several chains on one rung that share ancestors err in common. So the draws of all
 chains are put on one line of time and cut into bins, and the sums in the bins are one series,
 whose autocovariance knows of both. It is summed as far as Geyer's initial monotone sequence goes
-(Practical Markov chain Monte Carlo, 1992). `tests/diagnostics/test_calibration.py` holds the result
+(Practical Markov chain Monte Carlo, 1992). Draws of the same state are one draw, which bounds it
+from below. `tests/diagnostics/test_calibration.py` holds the result
 against errors that are known.
 """
 
@@ -51,6 +52,7 @@ class Timeline:
     :param apart: how many chains hand states to each other, if not all: of so many families that
         are independent, chain after chain belongs to the next
     :param mixed: whether draws of several chains were put into one series
+    :param states: which draws are of the same state, by number (`states_in`)
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Timeline:
         *,
         apart: int = 0,
         mixed: bool = False,
+        states: Integers | None = None,
     ) -> None:
         if times is None:
             times = [np.arange(length) / max(length, 1) for length in lengths]
@@ -71,6 +74,8 @@ class Timeline:
         bins = min(BINS, most // COARSER * COARSER)
         self.bins = bins if bins >= FEWEST_BINS else 0
         self._place = self._places(every, lengths) if self.bins > 0 else None
+        self._states = states
+        self.has_long_stays = self._longest_stay() > LONGEST
 
     def _places(self, every: Floats, lengths: Sequence[int]) -> Integers:
         """Of each draw: its bin, counted on through the families."""
@@ -80,6 +85,22 @@ class Timeline:
         if self.families > 1:
             place += self.bins * np.repeat(np.arange(len(lengths)) % self.families, lengths)
         return place
+
+    def _longest_stay(self) -> float:
+        """The share of the time from the first draw of a state to its last, of the slowest."""
+        if self._states is None or self._place is None:
+            return 0.0
+        order = np.argsort(self._states, kind="stable")
+        place = self._place[order] % self.bins
+        first = np.flatnonzero(np.diff(self._states[order], prepend=-1))
+        longest = np.maximum.reduceat(place, first) - np.minimum.reduceat(place, first)
+        return float(longest.max()) / self.bins
+
+    def least_variance(self, deviations: Floats) -> float:
+        """Of the mean, as if each state were independent of all others."""
+        if self._states is None:
+            return 0.0
+        return float((np.bincount(self._states, deviations) ** 2).sum()) / self.draws**2
 
     def sums(self, deviations: Floats) -> FloatTable:
         """The sums of all draws' deviations from the mean, by family and bin."""
@@ -92,15 +113,17 @@ class Timeline:
 def spread_of_mean(chains: Sequence[Floats], timeline: Timeline) -> Spread:
     """The variance of the mean of all draws, from their deviations from it, by chain.
 
-    It is not smaller than what the chains' own autocorrelation says: chains that never left their
-    places, each another, have sums that do not change at all.
+    It is not smaller than what the chains' own autocorrelation says, nor than what distinct states
+    say: chains that never left their places, each another, have sums that do not change at all.
     """
     own, is_reliable = _own_variance(chains)
+    every = np.concatenate(chains)
+    own = max(own, timeline.least_variance(every))
     if timeline.bins == 0:
         return Spread(own, 0, 0, reliable=False)
-    found = spread_in_bins(np.concatenate(chains), timeline)
-    variance = max(found.variance, own)
-    return found._replace(variance=variance, reliable=found.reliable and is_reliable)
+    found = spread_in_bins(every, timeline)
+    is_reliable = is_reliable and found.reliable and not timeline.has_long_stays
+    return found._replace(variance=max(found.variance, own), reliable=is_reliable)
 
 
 def spread_in_bins(deviations: Floats, timeline: Timeline) -> Spread:

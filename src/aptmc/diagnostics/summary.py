@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
+import numpy.typing as npt
 
 from aptmc.diagnostics.autocorrelation import (
     FEWEST_DRAWS,
@@ -20,6 +21,7 @@ from aptmc.diagnostics.autocorrelation import (
 )
 from aptmc.diagnostics.convergence import normal_scores, r_hat
 from aptmc.diagnostics.error_of_mean import Timeline, effective_draws, spread_of_mean
+from aptmc.diagnostics.states import states_in
 from aptmc.errors import InputError
 
 if TYPE_CHECKING:
@@ -155,8 +157,8 @@ class Summary(Mapping[str, ParameterSummary]):
             notes.append(f"r-hat is that of {MOST_COMPARED:,} of the chains, evenly chosen")
         if any(row.draws > 0 and not row.reliable for row in self.rows.values()):
             notes.append(
-                f"* chains shorter than {RELIABLE_LENGTH} autocorrelation times: "
-                "iat, ess and mcse are rough, run for longer"
+                f"* chains shorter than {RELIABLE_LENGTH} autocorrelation times, or a state stayed "
+                "for an eighth of the run: iat, ess and mcse are rough, run for longer"
             )
         return [*notes, *self.notes]
 
@@ -198,17 +200,24 @@ def summarise(
     if not (math.isfinite(elapsed) and elapsed >= 0):
         raise InputError(f"elapsed must be finite and not negative, got {elapsed!r}")
     rows = {}
+    series_of_all = [cast(Sequence[Floats], series) for series in draws.values()]
+    states = states_in(series_of_all) if times is not None else None
     timeline: Timeline | None = None  # the same for all parameters of a run
     for name, series in draws.items():
         try:
-            known, has_all = times, True
+            known, same, has_all = times, states, True
             if may_be_missing:
-                series, known, has_all = _those_there(cast(Sequence[Floats], series), times)
+                there = [~np.isnan(chain) for chain in cast(Sequence[Floats], series)]
+                has_all = all(has.all() for has in there)
+                if not has_all:
+                    series, known = _those_there(cast(Sequence[Floats], series), times, there)
+                    same = None if states is None else states[np.concatenate(there)]
             chains = as_runs(series)
             count = sum(chain.size for chain in chains)
             if timeline is None or timeline.draws != count or not has_all:
                 known = None if known is None else [each for each in known if each.size > 0]
-                timeline = Timeline([chain.size for chain in chains], known, apart=apart)
+                lengths = [chain.size for chain in chains]
+                timeline = Timeline(lengths, known, apart=apart, states=same)
             if weights is None:
                 rows[name] = _summarise_parameter(chains, timeline, elapsed)
             else:
@@ -220,15 +229,14 @@ def summarise(
 
 
 def _those_there(
-    series: Sequence[Floats], times: Sequence[Floats] | None
-) -> tuple[list[Floats], Sequence[Floats] | None, bool]:
-    """The draws that have a parameter, when they were made, and whether that is all of them."""
-    there = [~np.isnan(chain) for chain in series]
-    if all(has.all() for has in there):
-        return list(series), times, True
+    series: Sequence[Floats],
+    times: Sequence[Floats] | None,
+    there: Sequence[npt.NDArray[np.bool_]],
+) -> tuple[list[Floats], Sequence[Floats] | None]:
+    """The draws that have a parameter, and when they were made."""
     if times is not None:
         times = [each[has] for each, has in zip(times, there, strict=True)]
-    return [chain[has] for chain, has in zip(series, there, strict=True)], times, False
+    return [chain[has] for chain, has in zip(series, there, strict=True)], times
 
 
 def _summarise_parameter(

@@ -12,6 +12,7 @@ import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.diagnostics.error_of_mean import Timeline, spread_in_bins
+from aptmc.diagnostics.states import states_in
 
 FEWEST_DRAWS = 50
 
@@ -35,7 +36,8 @@ def effective_draws(times: Floats, parameters: FloatTable, seconds: float) -> Ef
     :param times: of draws, in any order
     :param parameters: one row for each draw
     """
-    timeline = Timeline([times.size], [times], mixed=True)
+    states = states_in([column] for column in parameters.T)
+    timeline = Timeline([times.size], [times], mixed=True, states=states)
     columns = [_effective(column, timeline, seconds) for column in parameters.T]
     per_second, error = zip(*columns, strict=True)
     return Effective(np.array(per_second), np.array(error))
@@ -45,7 +47,9 @@ def _effective(series: Floats, timeline: Timeline, seconds: float) -> tuple[floa
     variance = float(series.var()) if timeline.bins > 0 else 0.0
     if timeline.draws < FEWEST_DRAWS or variance == 0.0 or seconds <= 0.0:
         return math.nan, math.nan
-    found = spread_in_bins(series - series.mean(), timeline)
+    deviations = series - series.mean()
+    found = spread_in_bins(deviations, timeline)
+    least = max(found.variance, timeline.least_variance(deviations))
     # Sokal's error of an autocorrelation time with so many lags.
     error = math.sqrt(2.0 * (2.0 * found.lags + 1.0) / found.bins)
-    return variance / found.variance / seconds, error
+    return variance / least / seconds, error

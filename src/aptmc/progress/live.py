@@ -9,6 +9,7 @@ import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.diagnostics.error_of_mean import Timeline, effective_draws
+from aptmc.diagnostics.states import states_in
 from aptmc.record.record import Record
 from aptmc.session.control import WorkerStatus
 
@@ -94,8 +95,7 @@ class Sketch:
         if sum(map(len, chains)) < FEWEST_ROWS:
             return math.nan
         times = [rows[:, -1] for rows in chains]
-        timeline = Timeline([len(rows) for rows in chains], times, apart=self._apart)
-        return min(
-            effective_draws([rows[:, place] for rows in chains], timeline)
-            for place in range(self._dimension)
-        )
+        columns = [[rows[:, place] for rows in chains] for place in range(self._dimension)]
+        lengths, states = [len(rows) for rows in chains], states_in(columns)
+        timeline = Timeline(lengths, times, apart=self._apart, states=states)
+        return min(effective_draws(column, timeline) for column in columns)

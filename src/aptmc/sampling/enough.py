@@ -19,6 +19,7 @@ from typing_extensions import override
 from aptmc.arguments import class_named_clearly
 from aptmc.diagnostics import r_hat
 from aptmc.diagnostics.error_of_mean import Timeline, effective_draws
+from aptmc.diagnostics.states import states_in
 from aptmc.errors import InputError
 from aptmc.quota import Quota, quota_in
 from aptmc.result.run import Run
@@ -88,9 +89,14 @@ class Effective(Goal):
     @override
     def is_reached(self, run: Run) -> bool:
         times = [chain.time for chain in run.chains()]
-        for label in run.settings.problem.labels:
-            series, known = _there(run.series(label), times)
-            timeline = Timeline([one.size for one in series], known, apart=run.settings.pools.apart)
+        labels = run.settings.problem.labels
+        states = states_in(run.series(label) for label in labels)
+        for label in labels:
+            every = run.series(label)
+            series, known = _there(every, times)
+            same = None if states is None else states[~np.isnan(np.concatenate(every))]
+            lengths, apart = [one.size for one in series], run.settings.pools.apart
+            timeline = Timeline(lengths, known, apart=apart, states=same)
             if not effective_draws(series, timeline) >= self.draws:
                 return False
         return True
@@ -175,8 +181,9 @@ class Until:
             return False
         wanted = [goal.draws for goal in self.goals if isinstance(goal, Effective)]
         enough = WARM * max(wanted, default=USUAL_DRAWS)
-        timeline = Timeline([one.time.size for one in draws], [one.time for one in draws])
-        columns = ([one.state[:, place] for one in draws] for place in range(dimension))
+        columns = [[one.state[:, place] for one in draws] for place in range(dimension)]
+        times = [one.time for one in draws]
+        timeline = Timeline([one.size for one in times], times, states=states_in(columns))
         return all(effective_draws(series, timeline) >= enough for series in columns)
 
     def is_reached(self, run: Run, elapsed: float) -> bool:
