@@ -30,13 +30,17 @@ class Effective(NamedTuple):
         return int(np.nanargmin(self.per_second)) if known.any() else 0
 
 
-def effective_draws(times: Floats, parameters: FloatTable, seconds: float) -> Effective:
+def effective_draws(
+    times: Floats, parameters: FloatTable, seconds: float, *, are_states: bool = True
+) -> Effective:
     """Effective draws per second from all draws of the coldest rung; NaN if there are too few.
 
     :param times: of draws, in any order
     :param parameters: one row for each draw
+    :param are_states: whether equal rows are draws of one state. Not so are hold times, and what a
+        simulation of a run draws from the states of a pilot, which are few
     """
-    states = states_in([column] for column in parameters.T)
+    states = states_in([column] for column in parameters.T) if are_states else None
     timeline = Timeline([times.size], [times], mixed=True, states=states)
     columns = [_effective(column, timeline, seconds) for column in parameters.T]
     per_second, error = zip(*columns, strict=True)

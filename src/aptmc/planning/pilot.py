@@ -152,7 +152,8 @@ def _hold_error(hold: list[Floats]) -> float:
     for times in hold:
         if times.size > 0:
             means.append(float(times.mean()))
-            found = effective_draws(np.arange(float(times.size)), times.reshape(-1, 1), 1.0)
+            numbers = np.arange(float(times.size))
+            found = effective_draws(numbers, times.reshape(-1, 1), 1.0, are_states=False)
             draws = float(found.per_second[0])
             variances.append(times.var() / draws if np.isfinite(draws) else times.var())
     return float(np.sqrt(sum(variances))) / max(sum(means), 1e-300)

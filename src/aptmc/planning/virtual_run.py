@@ -177,7 +177,8 @@ def simulate(
     draws = [one.between(start, np.inf) for one in store.chains(cold, session.problem.width)]
     times = np.concatenate([one.time for one in draws])
     index = np.concatenate([one.state[:, INDEX] for one in draws]).astype(np.int64)
-    effective = effective_draws(times, surrogate.parameters[index], seconds - start)
+    drawn = surrogate.parameters[index]
+    effective = effective_draws(times, drawn, seconds - start, are_states=False)
     return Simulated(
         utilisation=moves_per_second * hold / setting.processors,
         moves_per_second=moves_per_second,
