@@ -214,7 +214,9 @@ def slow_shares(seeds, processors=16):
 def test_slow_parameters_are_not_lost_on_the_way():
     shares, busy = slow_shares(range(12))
     assert 0.38 < shares.mean() < 0.6
-    assert (busy > 0.9).all()  # what is under way at the end is not counted
+    # What is under way at the end is not counted: of a short descent up to an eighth.
+    assert busy.mean() > 0.9
+    assert (busy > 0.87).all()
 
 
 def test_a_descent_that_forgets_who_is_in_flight_would_lose_them(monkeypatch):

@@ -28,6 +28,9 @@ KEPT = 0.5  # of the particles, from one stage to the next
 # If hardly any draw from the prior has a distance within reach, so many particles must do.
 FEWEST = 0.25
 RARE = 0.25
+# Where all hit equally often, so many have moved when there are as many hits as particles.
+EVENLY = 1.0 - math.exp(-1.0)
+MOST_HITS = 100.0  # for each copy on a stage, whoever has moved
 SOME = 0.25  # of the particles have to move before one looks again whether there is a way down
 FIRST_DISTANCES = 8  # after so many a simulator that can stop early is told when
 # A unit of work should not take longer than this, so that all of them soon come home.
@@ -158,7 +161,7 @@ class Descent(Errand):
             return
         if self.population is None:
             self._begin_if_enough(elapsed)
-        elif self._moved >= self._wanted:
+        elif self._has_moved_enough:
             self._end_stage(elapsed)
         elif self._effort >= self.goal.most_simulations:
             self._over = True
@@ -267,13 +270,28 @@ class Descent(Errand):
                 if not row[self._value] <= self.level:  # which has gone down meanwhile
                     hits = 0.0
         self._accepted += hits
-        self._moved += hits * self._sizes.worth(flight.size)
+        far = hits * self._sizes.worth(flight.size)
+        self._moved += far
+        if hits > 0.0:
+            self.population.credit(flight.particle, far)
         self._sizes.heard(flight.size, steps, counted, hits)
         grown = math.exp(flight.log_mass - self._log_mass)
         self.population.come_home(flight.particle, row, self.level, order.state, grown)
 
+    @property
+    def _has_moved_enough(self) -> bool:
+        """Whether so many particles have moved as when all hit alike, once for each copy.
+
+        Particles that hit far less often than others are waited for, but not for ever.
+        """
+        assert self.population is not None
+        if self._moved >= MOST_HITS * self._wanted:
+            return True
+        return float(self.population.moved.sum()) >= EVENLY * self._wanted
+
     def _begin_stage(self) -> None:
         assert self.population is not None
+        self.population.begin_stage()
         self._fit_steps()
         self._sizes.fade()
         self._seconds_per_step_before = self._seconds_per_step
@@ -296,7 +314,8 @@ class Descent(Errand):
         """The population stands on its level: keep it, and go on down unless that is enough."""
         population = self.population
         assert population is not None
-        counted = self._steps, self._accepted, self._stage_simulations, self._stage_seconds
+        hits = population.even_hits(self._accepted)
+        counted = self._steps, hits, self._stage_simulations, self._stage_seconds
         far = self._sizes.worth(self._sizes.best_step())
         self.stages.append(Stage(self.level, self._log_mass, population.rows.copy(), *counted, far))
         self._latest = self.goal.latest(self.stages)
@@ -316,7 +335,7 @@ class Descent(Errand):
         # Where all distances are the same, moves go on until some are smaller. To look after each
         # would take longer than the moves: all is fitted anew then.
         at_least = 1 if share < 1.0 else max(int(SOME * self.size), 1)
-        self._wanted = max(int(population.is_copy.sum()), at_least)
+        self._wanted = max(int(population.has_turn.sum()), at_least)
         self.tell(self._words(), self._share())
 
     # --- for another sitting ------------------------------------------------------------------
