@@ -70,9 +70,9 @@ def predators(
     )
     whole = time.perf_counter() - begun
     draws = np.stack([np.stack(run.series(name)) for name in NAMES])
-    by_group = draws.mean(axis=2)
-    groups = by_group.shape[1]
-    lanes = groups * len(tolerances)
+    # Of the coldest rung, lane after lane of the groups.
+    by_group = draws.mean(axis=2).reshape(len(NAMES), run.settings.pools.apart, -1).mean(axis=1)
+    groups, lanes = by_group.shape[1], run.rung_of_chain.size // 2
     return Measured(
         lanes, whole, run.elapsed, float(run.statistics["work"].sum()),
         run.completions / (2 * lanes), by_group.mean(axis=1), draws.std(axis=(1, 2)),

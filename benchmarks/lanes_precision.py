@@ -5,8 +5,10 @@
     python -m benchmarks.lanes_precision --who pyabc --tolerance 1 --workers 15
     python -m benchmarks.lanes_precision
 
-The first ones make runs and keep their means in the table beside this file, the last one prints
-it. What a run is worth is told by the mean squared error of its means over all runs, against a long
+The first ones make runs and keep their means in the table beside this file, after each run; the
+last one prints it. With the environment variable OUT the table goes into that folder. Where it has
+runs of the same kind already, only as many more are made as are missing, unless `--anew` is said.
+What a run is worth is told by the mean squared error of its means over all runs, against a long
 run of lanes (`--who reference`). Predators and prey with the paper's uniform prior; everybody is
 given the same ladder of tolerances. Times are those from the call to the result: processes are
 started and ended, functions compiled before. pyABC has to be installed here, or on `PYTHONPATH`.
@@ -16,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import json
 import logging
 import os
 import time
@@ -28,6 +29,7 @@ import numpy as np
 
 import aptmc
 from aptmc.models import lotka_volterra
+from benchmarks import tables
 from benchmarks.lanes import NAMES, TIGHTER, TOLERANCES, predators
 
 TABLE = Path(__file__).with_suffix(".json")
@@ -120,6 +122,9 @@ def by_pyabc(options: argparse.Namespace) -> Callable[[int], Run]:
     return one
 
 
+MAKERS = {"lanes": by_lanes, "processes": by_processes, "pyabc": by_pyabc}
+
+
 def settings_of(options: argparse.Namespace) -> str:
     """What a row of the table is of."""
     if options.who == "lanes":
@@ -130,34 +135,44 @@ def settings_of(options: argparse.Namespace) -> str:
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Make runs, and keep what came of them."""
-    file = options.file
-    table = json.loads(file.read_text()) if file.exists() else {"references": {}, "rows": []}
+    """Make the runs that are missing, and keep what came of each."""
+    table = tables.read(options.file) or {"references": {}, "rows": []}
     level, now = str(options.tolerance), datetime.date.today().isoformat()
     if options.who == "reference":
         of = LADDERS[options.tolerance]
         (_, means), spreads = of_lanes(of, options.seconds, options.lanes, 0.3, 1000)
         table["references"][level] = {"means": means, "spreads": spreads, "date": now}
-    else:
-        makers = {"lanes": by_lanes, "processes": by_processes, "pyabc": by_pyabc}
-        one = makers[options.who](options)
-        row: dict[str, Any] = {"date": now, "of": settings_of(options)}
+        tables.write(options.file, table)
+        return
+    row = row_of(table, settings_of(options), level, anew=options.anew)
+    missing = range(len(row["means"]), options.runs)
+    if not missing:
+        print(f"{row['of']} has {len(row['means'])} runs at tolerance {level} already: --anew")
+        return
+    one = MAKERS[options.who](options)
+    if options.who != "pyabc":
         one(options.runs)  # compiles, and does not count
-        runs = []
-        until = time.monotonic() + options.patience
-        for seed in range(options.runs):
-            runs.append(one(seed))
-            print(row["of"], runs[-1], flush=True)
-            if time.monotonic() > until:
-                break
-        row |= {"tolerance": level, "seconds": [run[0] for run in runs]}
-        row["means"] = [run[1] for run in runs]
-        table["rows"] = [
-            each
-            for each in table["rows"]
-            if (each["of"], each["tolerance"]) != (row["of"], row["tolerance"])
-        ] + [row]
-    file.write_text(json.dumps(table, indent=2) + "\n")
+    until = time.monotonic() + options.patience
+    for seed in missing:
+        seconds, means = one(seed)
+        row["seconds"].append(seconds)
+        row["means"].append(means)
+        row["date"] = now
+        tables.write(options.file, table)
+        print(f"{row['of']}, run {seed + 1}: {seconds:.1f} s, means {means}", flush=True)
+        if time.monotonic() > until:
+            break
+
+
+def row_of(table: dict[str, Any], of: str, level: str, *, anew: bool) -> dict[str, Any]:
+    """The row of the table with these runs: that which is there, or a new one at its end."""
+    same = [row for row in table["rows"] if (row["of"], row["tolerance"]) == (of, level)]
+    if same and not anew:
+        found: dict[str, Any] = same[0]
+        return found
+    new: dict[str, Any] = {"of": of, "tolerance": level, "seconds": [], "means": []}
+    table["rows"] = [row for row in table["rows"] if row not in same] + [new]
+    return new
 
 
 def show(table: dict[str, Any]) -> None:
@@ -179,7 +194,7 @@ def show(table: dict[str, Any]) -> None:
         )
 
 
-def main() -> None:
+def main(given: list[str] | None = None) -> None:
     """Measure if that is asked for, or show what was measured."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--who", choices=["reference", "lanes", "processes", "pyabc"])
@@ -191,9 +206,10 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=15)
     parser.add_argument("--population", type=int, default=1000)
     parser.add_argument("--file", type=Path, default=TABLE)
-    options = parser.parse_args()
+    parser.add_argument("--anew", action="store_true", help="forget runs made before")
+    options = parser.parse_args(given)
     if options.who is None:
-        show(json.loads(options.file.read_text()))
+        show(tables.read(options.file))
     else:
         measure(options)
 

@@ -311,9 +311,11 @@ if __name__ == "__main__":
         from benchmarks import pyabc_budgets  # which needs what is above
 
         workers = [] if options.only_simulations else options.workers
+        place = pyabc_budgets.Place(python=options.python)
+        if options.kept is not None:
+            place = place._replace(kept=options.kept)
         pyabc_budgets.compare(
-            options.case, workers, options.runs,
-            pyabc_budgets.Place(options.kept or pyabc_budgets.KEPT, options.python),
+            options.case, workers, options.runs, place,
             cores=options.cores, seconds=options.within, only_table=options.only_table,
             in_simulations=not options.only_seconds,
         )  # fmt: skip

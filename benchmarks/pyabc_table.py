@@ -49,7 +49,8 @@ def moment_of(found: dict[str, Any], goal: float) -> float | None:
 def row(cell: Any, found: Sequence[dict[str, Any]]) -> str:
     """One row: medians over the runs, but effective draws of all of them together."""
     case = cell.case
-    answered = [each for each in found if "means" in each]
+    # Who has no draws that count has no means, or they are no numbers.
+    answered = [each for each in found if np.isfinite(each.get("means", np.nan)).all()]
     draws = ""
     if answered:
         means = [each["means"] for each in answered]

@@ -144,6 +144,18 @@ def test_groups_have_a_lane_with_two_chains_on_each_rung():
         Groups(2).layout(Ladder.powers(3), 2)
 
 
+def test_groups_may_have_several_lanes_on_a_rung():
+    groups = Groups(30, lanes_per_rung=2, coldest=5)
+    layout = groups.layout(Ladder.powers(3), 30)
+    assert np.bincount(layout.rung).tolist() == [30, 12, 12]
+    assert layout.served.size == 27
+    assert groups.apart == layout.apart == 5
+    assert Groups(30, lanes_per_rung=2).apart == 2
+    assert Groups(30).apart == 1
+    with pytest.raises(InputError, match=r"8 lanes are too few .* 9 lanes on them: use 9 lanes"):
+        Groups(8, lanes_per_rung=2, coldest=5).layout(Ladder.powers(3), 8)
+
+
 def test_more_chains_may_stand_on_the_coldest_rung() -> None:
     pools = Shared(2, coldest=5)
     layout = pools.layout(Ladder.powers([1.0, 0.5, 0.25]), 3)

@@ -100,4 +100,5 @@ def probability_of(
     name: str, is_inside: Callable[[Floats], npt.NDArray[np.bool_]], truth: float
 ) -> Quantity:
     """The probability of a set."""
-    return Quantity(name, lambda theta: is_inside(theta).astype(float), truth)
+    variance = truth * (1.0 - truth)
+    return Quantity(name, lambda theta: is_inside(theta).astype(float), truth, variance=variance)

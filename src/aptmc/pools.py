@@ -23,6 +23,7 @@ class Layout(NamedTuple):
     moves: Flags  # does this chain make local moves?
     served: Integers  # of each processor: the pool that it serves
     recorded: Flags | None = None  # whose draws may be kept, if not those of all chains
+    apart: int = 0  # as pools say it
 
     @property
     def pools(self) -> int:
@@ -40,7 +41,9 @@ class Layout(NamedTuple):
 class Pools(ABC):
     """How chains and processors are divided into pools."""
 
-    apart = False  # whether no two chains of a rung that are recorded ever exchange states
+    # Of ladders beside each other, that never exchange states: how many chains of the coldest rung
+    # are recorded in each. All chains on one ladder: 0.
+    apart = 0
 
     @abstractmethod
     def layout(self, ladder: Ladder, processors: int) -> Layout:
@@ -121,31 +124,46 @@ class Paired(Pools):
 @final
 @dataclass(frozen=True)
 class Groups(Pools):
-    """Ladders beside each other, for `aptmc.Lanes`: on each rung a lane with two chains.
+    """Ladders beside each other, for `aptmc.Lanes`: on each rung lanes with two chains each.
 
     A lane is a processor with two chains of its own (first scenario). At a deadline one of them
     waits, whose state is the draw of both; it is recorded under the number of the first.
 
     :param why: there are so many, if nobody has said how many
+    :param lanes_per_rung: of each ladder
+    :param coldest: how many lanes stand on the coldest rung, if not as many as on the others
     """
 
     lanes: int
     why: str = ""
+    lanes_per_rung: int = 1
+    coldest: int | None = None
 
-    apart = True  # ladders beside each other, with one recorded chain on each rung
+    @property
+    def apart(self) -> int:  # type: ignore[override]
+        """Lanes on the coldest rung of a ladder, each with one chain that is recorded."""
+        return self.lanes_per_rung if self.coldest is None else self.coldest
+
+    def of_group(self, rungs: int) -> Integers:
+        """By rung: how many lanes a ladder has there."""
+        standing = np.full(rungs, whole_number("lanes_per_rung", self.lanes_per_rung))
+        standing[0] = whole_number("coldest", self.apart)
+        return standing
 
     def layout(self, ladder: Ladder, processors: int) -> Layout:
         """As many whole ladders as there are lanes for."""
-        rungs = ladder.rungs
-        groups = whole_number("lanes", self.lanes) // rungs
+        of_group = self.of_group(ladder.rungs)
+        each = int(of_group.sum())
+        groups = whole_number("lanes", self.lanes) // each
         if groups == 0:
+            standing = "a lane on each" if each == ladder.rungs else f"{each} lanes on them"
             raise InputError(
-                f"{self.lanes} lanes are too few for a ladder of {rungs} rungs, with a lane on "
-                f"each: use {rungs} lanes or more"
+                f"{self.lanes} lanes are too few for a ladder of {ladder.rungs} rungs, with "
+                f"{standing}: use {each} lanes or more"
             )
-        rung = _rungs_of_chains(ladder, 2 * groups)
-        layout = _layout(ladder, rung, 0 * rung, np.zeros(groups * rungs, np.int64))
-        return layout._replace(recorded=np.arange(rung.size) % 2 == 0)
+        rung = np.repeat(np.arange(ladder.rungs), 2 * groups * of_group)
+        layout = _layout(ladder, rung, 0 * rung, np.zeros(groups * each, np.int64))
+        return layout._replace(recorded=np.arange(rung.size) % 2 == 0, apart=self.apart)
 
 
 def _rungs_of_chains(ladder: Ladder, chains_per_rung: int) -> Integers:

@@ -80,6 +80,15 @@ def test_chains_that_know_nothing_of_each_other_add_up():
     assert effective_draws(chains, timeline) == pytest.approx(80_000 / 9, rel=0.15)
 
 
+def test_chains_of_a_family_add_nothing_if_they_are_the_same():
+    rng = np.random.default_rng(1)
+    chains = 2 * [path(rng, 400, 0.8) for _ in range(100)]
+    found = effective_draws(chains, Timeline([400] * 200, apart=2))
+    assert found == pytest.approx(40_000 / 9, rel=0.15)
+    # The control: in families of others they would seem to be worth twice as much.
+    assert effective_draws(chains, Timeline([400] * 200, apart=1)) > 1.7 * found
+
+
 def test_chains_that_stand_still_at_different_places_are_worth_one_each():
     chains = [np.full(500, -1.0), np.full(500, 1.0)]
     assert effective_draws(chains, Timeline([500, 500])) < 3.0

@@ -11,13 +11,13 @@ from scipy import stats
 
 import aptmc
 from aptmc.errors import InputError
-from aptmc.kernels import Metric, hamiltonian, hmc, leaping, nuts
+from aptmc.kernels import Metric, hamiltonian, hmc, leaping, nuts, searched_leap
 from aptmc.kernels.hamiltonian import better_step, narrowest, usual_step
 from aptmc.problem import unbounded
 from aptmc.problem.chain_state import accepts
 from aptmc.problem.prior.prior_gradient import log_prior_gradient
 from aptmc.targets import INTERPRETED, NUMBA
-from tests.kernels.contract import KernelContract
+from tests.kernels.contract import SEED, KernelContract, moved
 from tests.kernels.models import Model
 from tests.support.statistical import follows
 
@@ -85,6 +85,18 @@ class TestMala(KernelContract):
         return aptmc.Mala(Metric(METRIC.covariances, np.full(3, 2.5)), steps=4)
 
 
+@pytest.mark.validation  # compiled it takes what Mala takes; of plain moves see below
+class TestSearchedMala(KernelContract):
+    model = POSITIVE
+    kernel = aptmc.Mala(METRIC, steps=2, search=True)
+    learning = aptmc.Mala(search=True)
+
+    def plant(self, monkeypatch):
+        """Does not ask whether the search from there would find the same size."""
+        monkeypatch.setattr(searched_leap, "BACK", searched_leap.AT_FIRST)
+        return aptmc.Mala(Metric(METRIC.covariances, np.full(3, 2.5)), steps=4, search=True)
+
+
 class TestNuts(KernelContract):
     model = POSITIVE
     kernel = aptmc.Nuts(METRIC, steps=2, doublings=4)
@@ -94,6 +106,16 @@ class TestNuts(KernelContract):
         """Goes to the last point of the trajectory, whatever its weight."""
         monkeypatch.setattr(nuts, "takes_new", lambda rng, log_share: True)
         return aptmc.Nuts(Metric(METRIC.covariances, np.full(3, 1.5)), steps=3, doublings=3)
+
+
+def test_a_size_that_would_not_be_found_from_there_is_refused(monkeypatch):
+    searching = TestSearchedMala()
+    rng = np.random.default_rng(SEED)
+    after, _ = moved(searching.kernel, POSITIVE, 0, compiled=False, number=1000)
+    assert POSITIVE.in_law(after, 0, rng)
+    planted = searching.plant(monkeypatch)
+    after, _ = moved(planted, POSITIVE, 0, compiled=False, number=1000)
+    assert not POSITIVE.in_law(after, 0, rng)
 
 
 # --- in several dimensions ------------------------------------------------------------------------
@@ -118,8 +140,9 @@ def slope_of_correlated(theta):
         lambda metric: aptmc.Hmc(metric, leaps=5),
         lambda metric: aptmc.Nuts(metric),
         lambda metric: aptmc.Mala(metric, steps=3),
+        lambda metric: aptmc.Mala(metric, steps=3, search=True),
     ],
-    ids=["Hmc", "Nuts", "Mala"],
+    ids=["Hmc", "Nuts", "Mala", "Mala, searched"],
 )
 def test_correlated_draws_stay_exact_although_the_metric_is_wrong(make):
     problem = aptmc.Power(correlated, {"x": np.zeros(3)}, gradient=slope_of_correlated)
@@ -306,10 +329,13 @@ def test_a_gradient_is_needed():
         aptmc.Hmc(METRIC).tuning(POSITIVE.plain, aptmc.Ladder.powers([1.0]))
     with pytest.raises(InputError, match="metric must be"):
         aptmc.Mala("now")
+    with pytest.raises(InputError, match="search must be True or False, got 3"):
+        aptmc.Mala(search=3)
     with pytest.raises(InputError, match="extent"):
         aptmc.Nuts(doublings=0)
 
 
 def test_they_say_how_they_were_made():
     assert repr(aptmc.Nuts(doublings=5, steps=2)) == "Nuts(steps=2, doublings=5)"
+    assert repr(aptmc.Mala(search=True)) == "Mala(search=True)"
     assert repr(aptmc.Mala(METRIC)) == "Mala(Metric(1 dimensions on 3 rungs))"

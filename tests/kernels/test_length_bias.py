@@ -129,6 +129,7 @@ OF_DENSITY = {
     "Hmc": aptmc.Hmc(METRIC, leaps=3),
     "Nuts": aptmc.Nuts(METRIC, doublings=4),
     "Mala": aptmc.Mala(METRIC),
+    "Mala, search": aptmc.Mala(METRIC, search=True),
     "OwnMove": aptmc.OwnMove(autoregression),  # called from Python
 }
 OF_SIMULATOR = {"OneHit": aptmc.OneHit(1.5)}

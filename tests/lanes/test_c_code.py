@@ -40,7 +40,9 @@ def voyage(problem, ladder, kernel, **options):
     levels = np.array(ladder.levels)
     model = lane_model(problem, kernel, levels)
     tuning = kernel.tuning(problem, ladder)
-    settings = {"takes_all": False, "kept_lanes": GROUPS * ladder.rungs} | options
+    of_group = options.setdefault("of_group", (1,) * ladder.rungs)
+    levels, tuning = np.repeat(levels, of_group), np.repeat(tuning, of_group, axis=0)
+    settings = {"takes_all": False, "kept_lanes": GROUPS * levels.size} | options
     return Voyage(model, levels, tuning, GROUPS, seed=3, **settings)
 
 
@@ -87,10 +89,10 @@ def powers():
     return voyage(problem, aptmc.Ladder.powers([1.0, 0.5, 0.0]), kernel), row
 
 
-def density():
+def density(**options):
     problem = aptmc.Power(gamma_mixture.log_density, 2.0)
     row = row_of(problem, [2.0], gamma_mixture.log_density(np.array([2.0])))
-    return voyage(problem, aptmc.Ladder.powers(4), aptmc.RandomWalk(1.0)), row
+    return voyage(problem, aptmc.Ladder.powers(4), aptmc.RandomWalk(1.0), **options), row
 
 
 @njit
@@ -194,13 +196,17 @@ PROBLEMS = {
     "predators and prey": predators,
     "two modes": modes,
     "two modes, uncorrected": lambda: modes(takes_all=True),
+    "two modes, several lanes on a rung": lambda: modes(of_group=(5, 2, 1)),
     "gamma mixture with a joint prior": gammas,
     "tempered": powers,
     "power of a density": density,
+    "power of a density, several lanes on a rung": lambda: density(of_group=(3, 1, 2, 2)),
+    "power of a density, uncorrected": lambda: density(of_group=(3, 1, 2, 2), takes_all=True),
     "slices": lambda: ridge(aptmc.Slice([1.0, 2.0, 3.0], stretches=3)),
     "elliptical slices and jumps": lambda: ridge(aptmc.EllipticalSlice(components())),
     "trajectories": lambda: ridge(aptmc.Hmc(leaps(), leaps=5)),
     "trajectories that turn back": lambda: ridge(aptmc.Nuts(leaps(), doublings=4)),
+    "leaps whose size is searched for": lambda: ridge(aptmc.Mala(leaps(), search=True)),
     "a density of JAX": lambda: of_jax(aptmc.Nuts(leaps(), doublings=4)),
     "a simulator of JAX": tree_of_jax,
     "a simulator of JAX that gives data": walk_of_jax,
@@ -220,6 +226,7 @@ LEFT_OUT = {
     "elliptical slices and jumps",
     "trajectories",
     "trajectories that turn back",
+    "leaps whose size is searched for",
     "a density of JAX",
     "a simulator of JAX that gives data",
     "two modes, simulated whole",
@@ -229,6 +236,7 @@ LEFT_OUT = {
     "two modes",
     "gamma mixture with a joint prior",
     "power of a density",
+    "power of a density, uncorrected",
 }
 
 

@@ -35,7 +35,7 @@ PROBLEM = two_modes()
     ],
 )
 def test_fewer_lanes_are_tried_until_their_chains_move_enough(rates, tried, chosen, words):
-    how_many, seen = HowMany(next(iter(rates)), rungs=3), []
+    how_many, seen = HowMany(next(iter(rates)), of_group=3), []
     while how_many.to_try is not None:
         seen.append(how_many.to_try)
         how_many.learn(rates.get(how_many.to_try, 0.001), 100.0)
@@ -70,8 +70,8 @@ class Machine:
         monkeypatch.setattr(ProcessorFleet, "run", takes_time)
         monkeypatch.setattr("aptmc.sampling.announced.Control", lambda: Control(self.clock))
 
-    def sample(self, count=None, *, budget=20.0, **options):
-        on = aptmc.Lanes(count, device="cpu", threads=1)
+    def sample(self, count=None, *, budget=20.0, standing=None, **options):
+        on = aptmc.Lanes(count, device="cpu", threads=1, **(standing or {}))
         return sampled(PROBLEM, TWO_MODES, budget=budget, on=on, every=10, **options)
 
 
@@ -102,6 +102,17 @@ def test_lanes_that_share_a_machine_are_as_many_as_can_forget(monkeypatch, tmp_p
     assert left.settings.pools == run.settings.pools
     assert draws_of(left).shape[1] > 1.8 * draws_of(run).shape[1]
     assert np.array_equal(draws_of(left)[:, : draws_of(run).shape[1]], draws_of(run))
+
+
+def test_of_several_on_a_rung_whole_groups_are_chosen(monkeypatch):
+    machine = Machine(monkeypatch, each=1e-4)
+    run = machine.sample(standing={"coldest": 4})  # and one on each of two others
+    first, chosen = machine.lanes[0], machine.lanes[-1]
+    assert first == 252
+    assert chosen < first / 2
+    assert chosen % 6 == 0
+    assert run.settings.pools.lanes == chosen
+    assert len(run.chains()) == chosen // 6 * 4
 
 
 def test_where_there_is_room_for_all_nobody_goes(monkeypatch):

@@ -55,8 +55,10 @@ KERNELS = {
     "EllipticalSlice": aptmc.EllipticalSlice(Students.of([COMPONENTS] * 3)),
     "Hmc": aptmc.Hmc(METRIC, leaps=4),
     "Nuts": aptmc.Nuts(METRIC, doublings=4),
+    "Mala, search": aptmc.Mala(METRIC, search=True),
 }
-LIKE_OTHERS = {"RandomWalk", "Hmc"}  # simpler than others
+# Simpler than others, or of leaps like these.
+LIKE_OTHERS = {"RandomWalk", "Hmc", "Mala, search"}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,14 @@ def parts_of(kernel):
     return Parts(PROBLEM, INTERPRETED, kernel.places)
 
 
-@pytest.mark.parametrize("name", [name for name in KERNELS if name != "RandomWalk"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.validation] if name == "Mala, search" else [])
+        for name in KERNELS
+        if name != "RandomWalk"
+    ],
+)
 def test_a_kernel_samples_each_rung(name):
     kernel = KERNELS[name]
     run = aptmc.sample(

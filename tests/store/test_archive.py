@@ -49,6 +49,7 @@ SETTINGS = [
     aptmc.Nuts().at_first(np.ones(2), 3).metric,
     aptmc.Hmc(leaps=3),
     aptmc.Mala(),
+    aptmc.Mala(search=True),
     aptmc.DifferentialEvolution().at_first(np.ones(2), 3),
     aptmc.DifferentialEvolution().at_first(np.ones(2), 3).archive,
     aptmc.EllipticalSlice().at_first(np.ones(2), 3),
@@ -68,6 +69,7 @@ SETTINGS = [
     aptmc.Partitioned(),
     aptmc.Paired(),
     Groups(64),
+    Groups(64, "so many", lanes_per_rung=2, coldest=9),
     "auto",
     None,
 ]

@@ -47,7 +47,8 @@ class FleetInC(Fleet):
         return Lanes(self.reals.astype(float), self.wholes.copy(), self.words.copy())
 
     def sums(self):
-        return self.wholes.reshape(len(self.wholes), self.voyage.rungs, -1).sum(axis=2)
+        by_place = self.wholes.reshape(len(self.wholes), self.voyage.positions, -1).sum(axis=2)
+        return self.voyage.by_rung(by_place)
 
     def catch_up(self, ticks):
         number, voyage = ctypes.c_longlong, self.voyage

@@ -48,7 +48,8 @@ class Timeline:
     """Where the draws of some chains lie in time, for any number of series of them.
 
     :param times: of each draw, by chain; without, chains go on side by side from beginning to end
-    :param apart: whether no chain ever hands a state to another, so that they are independent
+    :param apart: how many chains hand states to each other, if not all: of so many families that
+        are independent, chain after chain belongs to the next
     :param mixed: whether draws of several chains were put into one series
     """
 
@@ -57,14 +58,14 @@ class Timeline:
         lengths: Sequence[int],
         times: Sequence[Floats] | None = None,
         *,
-        apart: bool = False,
+        apart: int = 0,
         mixed: bool = False,
     ) -> None:
         if times is None:
             times = [np.arange(length) / max(length, 1) for length in lengths]
         self.draws = sum(lengths)
-        self.is_shared = mixed or (len(lengths) > 1 and not apart)
-        self.families = len(lengths) if apart and self.draws > 0 else 1
+        self.families = max(len(lengths) // apart, 1) if apart > 0 and self.draws > 0 else 1
+        self.is_shared = mixed or len(lengths) > self.families
         every = np.concatenate(times) if self.draws > 0 else np.empty(0)
         most = self.draws // self.families // DRAWS_PER_BIN
         bins = min(BINS, most // COARSER * COARSER)
@@ -77,7 +78,7 @@ class Timeline:
         share = (every - first) / (last - first) if last > first else np.zeros(every.size)
         place: Integers = np.minimum((share * self.bins).astype(np.int64), self.bins - 1)
         if self.families > 1:
-            place += self.bins * np.repeat(np.arange(len(lengths)), lengths)
+            place += self.bins * np.repeat(np.arange(len(lengths)) % self.families, lengths)
         return place
 
     def sums(self, deviations: Floats) -> FloatTable:

@@ -167,7 +167,7 @@ def summarise(
     *,
     unit: str = "s",
     times: Sequence[Floats] | None = None,
-    apart: bool = False,
+    apart: int = 0,
     weights: Sequence[Floats] | None = None,
     may_be_missing: bool = False,
 ) -> Summary:
@@ -181,7 +181,7 @@ def summarise(
     :param unit: of `elapsed`
     :param times: of the draws, an array for each chain: then mcse and the effective sizes know of
         what chains hand to each other. Without, they are taken to go on side by side
-    :param apart: whether no chain ever hands a state to another
+    :param apart: how many chains hand states to each other, if not all, as `Timeline` has it
     :param weights: of the draws, an array for each chain: they count for mean, sd, quantiles, mcse
         and ess. Bulk, tail and r-hat are those of the draws without them
     :param may_be_missing: NaN is no value of a parameter, but says that a draw does not have it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from aptmc.arguments import class_named_clearly
 from aptmc.compiled import Floats
+from aptmc.errors import InputError
 from aptmc.kernels.hamiltonian import Hamiltonian
 from aptmc.kernels.leaping import (
     EXTENT,
@@ -22,6 +23,7 @@ from aptmc.kernels.leaping import (
     tell_force,
 )
 from aptmc.kernels.parts import Parts
+from aptmc.kernels.searched_leap import searched_leap
 from aptmc.kernels.stages import GOES, GOES_ON, STAYS, Stages, run_whole
 from aptmc.problem.chain_state import accepts
 
@@ -75,12 +77,22 @@ class Mala(Hamiltonian):
 
     :param metric: "auto", or that of an earlier run
     :param steps: how many leaps make one move
+    :param search: whether the size of each leap is searched for, from the one that was learnt, as
+        autoMALA does (Biron-Lattes and others 2024): for places of very different widths, at the
+        price of three to five leaps in place of one
 
-    >>> Mala(steps=10)
-    Mala(steps=10)
+    >>> Mala(steps=10), Mala(search=True)
+    (Mala(steps=10), Mala(search=True))
     """
 
+    search: bool = False
+
     best_acceptance = 0.574
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.search, bool):
+            raise InputError(f"search must be True or False, got {self.search!r}")
 
     @property
     @override
@@ -88,15 +100,21 @@ class Mala(Hamiltonian):
         """One leap."""
         return 1
 
+    @property
+    @override
+    def code(self) -> Hashable:
+        """Its kind, and whether it searches."""
+        return Mala, self.search
+
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:
         """One leap."""
-        return run_whole(trajectory(parts), parts.target)
+        return run_whole(self.stages(parts), parts.target)
 
     @override
     def stages(self, parts: Parts) -> Stages:
         """Each a leap."""
-        return trajectory(parts)
+        return searched_leap(parts) if self.search else trajectory(parts)
 
 
 def trajectory(parts: Parts) -> Stages:

@@ -45,16 +45,16 @@ class LiveState(NamedTuple):
 class Sketch:
     """The draws of the coldest rung, thinned so that there are never too many to look at."""
 
-    def __init__(self, dimension: int, wanted: frozenset[int], *, apart: bool = False) -> None:
+    def __init__(self, dimension: int, wanted: frozenset[int], *, apart: int = 0) -> None:
         """Prepare to listen to the chains that are wanted.
 
-        :param apart: whether no chain hands a state to another
+        :param apart: how many chains hand states to each other, if not all, as `Timeline` has it
         """
         self.draws = 0
         self._dimension, self._wanted, self._apart = dimension, wanted, apart
         self._every = 1
         self._heard = 0  # rows of the record
-        self._rows: dict[int, list[FloatTable]] = {chain: [] for chain in wanted}
+        self._rows: dict[int, list[FloatTable]] = {chain: [] for chain in sorted(wanted)}
         self._kept: dict[int, int] = dict.fromkeys(wanted, 0)
         self._seen: dict[int, int] = dict.fromkeys(wanted, 0)
 

@@ -48,9 +48,7 @@ class Watch:
             self._before = sum(part.elapsed for part in self._tuner.rounds)
             self._tuner = None
         cold = frozenset(np.flatnonzero(session.machine.rung == 0).tolist())
-        # Of lanes, which exchange in groups of their own, every other chain is recorded.
-        apart = not session.record.wanted[sorted(cold)].all()
-        self._sketch = sketch = Sketch(session.problem.dimension, cold, apart=apart)
+        self._sketch = sketch = Sketch(session.problem.dimension, cold, apart=session.apart)
         keep = session.store
 
         def overheard(record: Record, log: EventLog) -> None:

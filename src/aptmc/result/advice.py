@@ -379,6 +379,8 @@ def describe(run: Run) -> str:
 def _chains_in_words(run: Run, recorded: int) -> str:
     """How many chains stand where; of lanes, of which each has two, how many are recorded."""
     on_rungs = np.bincount(run.rung_of_chain)
+    if isinstance(run.settings.pools, Groups):
+        on_rungs //= 2
     coldest, others = int(on_rungs[0]), on_rungs[1:]
     if (others == coldest).all():
         return f"{counted(recorded, 'chain')} on each"

@@ -7,6 +7,7 @@ on the trials by their number alone, and by where their chains begin.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,11 +35,12 @@ def choose_lanes(phases: Phases, engine: Engine, control: Control) -> Usage | No
         return None
     if pools.why or session.progress.elapsed > 0.0:  # chosen in an earlier sitting
         return None
-    how_many = HowMany(pools.lanes, phases.settings.ladder.rungs)
+    of_group = int(pools.of_group(phases.settings.ladder.rungs).sum())
+    how_many = HowMany(pools.lanes, of_group)
     epoch = int(session.machine.epoch)
     states = session.progress.first_states if session.progress.has_states else None
     while (lanes := how_many.to_try) is not None:
-        trial = _session(phases, Groups(lanes), epoch, states, is_trial=True)
+        trial = _session(phases, replace(pools, lanes=lanes), epoch, states, is_trial=True)
         usage = on.try_out(trial, control, engine.left())
         if usage.failure is not None:
             phases.session = trial
@@ -50,7 +52,7 @@ def choose_lanes(phases: Phases, engine: Engine, control: Control) -> Usage | No
             states = trial.machine.states[trial.machine.replica]
         how_many.learn(_accepted_each(trial) / usage.elapsed, engine.left())
     assert how_many.chosen is not None
-    found = Groups(how_many.chosen, how_many.words)
+    found = replace(pools, lanes=how_many.chosen, why=how_many.words)
     phases.settings = phases.settings.found(pools=found)
     phases.session = _session(phases, found, epoch, states, is_trial=False)
     if phases.watch is not None:
@@ -68,14 +70,15 @@ def _session(
     session = build_session(settings, store, epoch=epoch)
     session.progress.early, session.progress.reached = before.early, before.reached
     if states is not None:
-        session.begin_from(_of_fewer(states, settings.ladder.rungs, session.machine.rung.size))
+        of_group = int(pools.of_group(settings.ladder.rungs).sum())
+        session.begin_from(_of_fewer(states, of_group, session.machine.rung.size))
     return session
 
 
-def _of_fewer(states: FloatTable, rungs: int, wanted: int) -> FloatTable:
-    """Of the states of all chains, rung by rung, as many of each as are wanted."""
-    by_rung = states.reshape(rungs, -1, states.shape[1])
-    return np.ascontiguousarray(by_rung[:, : wanted // rungs]).reshape(wanted, -1)
+def _of_fewer(states: FloatTable, of_group: int, wanted: int) -> FloatTable:
+    """Of the states of all chains, place by place in a group, as many of each as are wanted."""
+    by_place = states.reshape(of_group, -1, states.shape[1])
+    return np.ascontiguousarray(by_place[:, : wanted // of_group]).reshape(wanted, -1)
 
 
 def _accepted_each(session: Session) -> float:

@@ -74,6 +74,7 @@ def build_session(
         ),
         log=empty_log(RECORD_ROWS + 4 * layout.served.size if settings.log_events else 0),
         served=layout.served,
+        apart=layout.apart,
         tuning=kernel.numbers(problem, ladder),
         functions=functions,
         compilation=compilation_for(settings, functions),
@@ -104,7 +105,9 @@ def _find_states(
         rung=layout.rung[looks], pool=layout.pool[looks], moves=layout.moves[looks]
     )
     found = first_states(problem, ladder, kernel, few, seed, compute_all, tell)
-    return found[layout.rung * MOST_LOOKING + place % MOST_LOOKING]
+    looking = np.bincount(few.rung, minlength=ladder.rungs)
+    first = np.cumsum(looking) - looking
+    return found[first[layout.rung] + place % looking[layout.rung]]
 
 
 def down_to(settings: Settings, ladder: Ladder, layout: Layout) -> DownTo:

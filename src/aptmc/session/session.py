@@ -104,6 +104,7 @@ class Session:
     record: Record
     log: EventLog
     served: Integers  # of each processor: the pool that it serves
+    apart: int  # as pools say it
     tuning: FloatTable  # of each rung: the kernel's numbers
     functions: Functions
     compilation: Compilation  # of the coordinator and these functions

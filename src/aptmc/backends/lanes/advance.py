@@ -66,9 +66,9 @@ def _of_simulator(model: LaneModel) -> Callable[..., None]:
         for lane in range(first, last):
             if wholes[BROKEN, lane] != 0:
                 continue
-            rung = lane // groups
-            named = rung * all_groups + first_group + lane % groups
-            level = levels[rung]
+            place = lane // groups  # in the group
+            named = place * all_groups + first_group + lane % groups
+            level = levels[place]
             for i in range(4):
                 own_words[i] = words[i, lane]
             for i in range(dimension):
@@ -88,7 +88,7 @@ def _of_simulator(model: LaneModel) -> Callable[..., None]:
                     for i in range(dimension):
                         away = 0.0
                         for j in range(i + 1):
-                            away += tuning[rung, factor + i * dimension + j] * normals[j]
+                            away += tuning[place, factor + i * dimension + j] * normals[j]
                         there[i] = reals[flying * dimension + i, lane] + away
                     log_prior_there = log_prior_of(there)
                     under_way, age = 1, 0
@@ -167,9 +167,9 @@ def _of_kernel(model: LaneModel) -> Callable[..., None]:
         for lane in range(first, last):
             if wholes[BROKEN, lane] != 0:
                 continue
-            rung = lane // groups
-            named = rung * all_groups + first_group + lane % groups
-            level, numbers = levels[rung], tuning[rung]
+            place = lane // groups  # in the group
+            named = place * all_groups + first_group + lane % groups
+            level, numbers = levels[place], tuning[place]
             for i in range(4):
                 own_words[i] = words[i, lane]
             for i in range(width):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Literal, final
 
@@ -63,11 +64,11 @@ class Lanes(Backend):
     not depend on how fast the machine is, a run is exact, and the same whenever it is computed
     again.
 
-    Lanes stand in groups. A group is a whole ladder with one lane on each rung; groups are
-    independent. A draw is the state that waits in a lane at a deadline, after the exchanges; `thin`
-    keeps one of so many. `schedule=Anytime(every=...)` counts ticks.
+    Lanes stand in groups. A group is a whole ladder with one lane on each rung, or several; groups
+    are independent. A draw is the state that waits in a lane at a deadline, after the exchanges;
+    `thin` keeps one of so many. `schedule=Anytime(every=...)` counts ticks.
 
-    :param lanes: how many; a ladder of R rungs uses the largest multiple of R. If nothing is said,
+    :param lanes: how many; the largest multiple of what a group has is used. If nothing is said,
         65,536 on each GPU and 256 on processors, or fewer, if that lets each chain of a budget in
         seconds move often enough
     :param device: "gpu" needs a GPU of NVIDIA and cupy; "cpu" uses this machine's processors;
@@ -76,6 +77,9 @@ class Lanes(Backend):
         always compute with 64
     :param settle: the share of the budget, at first, of which nothing is recorded: chains that all
         begin at the same moment are biased towards fast states for a while
+    :param lanes_per_rung: how many lanes of a group stand on each rung
+    :param coldest: how many stand on the coldest rung, if not as many as on the others; only there
+        draws count
     :param budget_in: "seconds", or "ticks" of each lane: then a run ends at the same tick wherever
         it is computed
     :param threads: how many of this machine's processors compute; all, if nothing is said
@@ -99,6 +103,8 @@ class Lanes(Backend):
         device: Literal["auto", "gpu", "cpu"] = "auto",
         bits: Literal[64, 32] = 64,
         settle: float = 0.1,
+        lanes_per_rung: int = 1,
+        coldest: int | None = None,
         budget_in: Literal["seconds", "ticks"] = "seconds",
         threads: int | None = None,
         devices: int | Literal["all"] = 1,
@@ -119,8 +125,11 @@ class Lanes(Backend):
             lanes = self.device.usual_lanes
         self.processors = whole_number("lanes", lanes)
         self.device.check(self.processors)
-        self.own_pools = Groups(self.processors)
-        self.pools_in_warmup = Groups(min(self.processors, LANES_IN_WARMUP))
+        each = whole_number("lanes_per_rung", lanes_per_rung)
+        coldest = None if coldest is None else whole_number("coldest", coldest)
+        self.own_pools = Groups(self.processors, lanes_per_rung=each, coldest=coldest)
+        fewer = min(self.processors, LANES_IN_WARMUP)
+        self.pools_in_warmup = replace(self.own_pools, lanes=fewer)
         self.settle = float(settle)
         self.remark = self.device.remark
         self.time_unit = "s" if budget_in == "seconds" else "tick"

@@ -69,7 +69,7 @@ def _in_c(voyage: Voyage, *, several: bool) -> Callable[..., None]:
     code = ("lanes in c", model.steps, model.stages, model.factor, tuned, several)
     if code not in kept:
         # Moves know nothing of the ladder: so the code of one rung will do for all.
-        one_rung = replace(voyage, levels=voyage.levels[:1], takes_all=False)
+        one_rung = replace(voyage, levels=voyage.levels[:1], of_group=(), takes_all=False)
         source, functions = written(one_rung, 64, on_gpu=False)
         several_at_once = _several_at_once(model, source, functions) if several else None
         kept[code] = several_at_once or _calling(_library(source))

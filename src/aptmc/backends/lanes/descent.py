@@ -127,9 +127,9 @@ class Descent:
     def _bring_along(self, lanes: Lanes, values: Floats) -> None:
         """Whoever is left behind goes on from where another is who has arrived."""
         rows = states_in(lanes, self.voyage.places)
-        by_rung = np.repeat(np.maximum(self.target.levels, self.tolerance), 2 * self.voyage.groups)
-        for level in np.unique(by_rung):
-            behind = np.flatnonzero((by_rung == level) & ~(values <= level))
+        of_chain = np.repeat(np.maximum(self.target.levels, self.tolerance), 2 * self.voyage.groups)
+        for level in np.unique(of_chain):
+            behind = np.flatnonzero((of_chain == level) & ~(values <= level))
             arrived = np.flatnonzero(values <= level)
             rows[behind] = rows[self.rng.choice(arrived, behind.size)]
         put_states(lanes, self.voyage.places, rows)
@@ -154,14 +154,14 @@ class Descent:
 
 def groups_on_the_way(voyage: Voyage) -> int:
     """How many groups find first states: as many as there are, if they are not too many or few."""
-    groups = min(voyage.groups, max(MOST_LANES // voyage.rungs, 1))
-    return max(groups, -(-FEWEST_LANES // voyage.rungs))
+    groups = min(voyage.groups, max(MOST_LANES // voyage.positions, 1))
+    return max(groups, -(-FEWEST_LANES // voyage.positions))
 
 
 def states_for(voyage: Voyage, rows: FloatTable) -> FloatTable:
-    """A state for each chain from those of more groups or of fewer, rung by rung."""
-    by_rung = rows.reshape(voyage.rungs, -1, rows.shape[1])
-    wanted = by_rung[:, np.arange(2 * voyage.groups) % by_rung.shape[1]]
+    """A state for each chain from those of more groups or of fewer, place by place in a group."""
+    by_place = rows.reshape(voyage.positions, -1, rows.shape[1])
+    wanted = by_place[:, np.arange(2 * voyage.groups) % by_place.shape[1]]
     found = np.full((2 * voyage.lanes, voyage.model.problem.width), np.nan)
     found[:, : wanted.shape[2]] = wanted.reshape(len(found), -1)
     return found

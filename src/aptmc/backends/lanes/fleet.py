@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
+import numpy as np
+
 from aptmc.backends.lanes.model import LaneModel
 from aptmc.backends.lanes.tables import Lanes, Places
 from aptmc.compiled import Floats, FloatTable, FloatTables, Integers, IntegerTable
@@ -25,19 +27,31 @@ class Voyage:
     """All that a fleet must know of a run."""
 
     model: LaneModel
-    levels: Floats  # of each rung
-    tuning: FloatTable  # of each rung
+    levels: Floats  # of each lane of a group, coldest first
+    tuning: FloatTable  # the same
     groups: int
     seed: int
     takes_all: bool  # whether chains in flight are exchanged: the error of `Uncorrected`
     kept_lanes: int  # whose draws are kept: those of the coldest rung come first
     first_group: int = 0  # the place of the first of these groups among all
     groups_in_all: int | None = None  # if there are more: other devices have them
+    of_group: tuple[int, ...] = ()  # how many lanes a group has on each rung, if not one
+
+    @property
+    def positions(self) -> int:
+        """How many lanes each group has."""
+        return int(self.levels.size)
+
+    @property
+    def starts(self) -> Integers:
+        """By rung: the place of the first lane there in a group; in the end, how many there are."""
+        of_group = self.of_group or (1,) * self.positions
+        return np.concatenate([[0], np.cumsum(of_group)])
 
     @property
     def rungs(self) -> int:
         """How many rungs each group has."""
-        return int(self.levels.size)
+        return len(self.of_group) or self.positions
 
     @property
     def all_groups(self) -> int:
@@ -47,7 +61,7 @@ class Voyage:
     @property
     def lanes(self) -> int:
         """How many lanes there are."""
-        return self.groups * self.rungs
+        return self.groups * self.positions
 
     @property
     def places(self) -> Places:
@@ -59,6 +73,11 @@ class Voyage:
     def has_tolerances(self) -> bool:
         """Whether levels are tolerances, or powers."""
         return self.model.problem.ladder_kind == "tolerances"
+
+    def by_rung(self, sums: IntegerTable) -> IntegerTable:
+        """Sums over lanes of each place in a group as sums over those of each rung."""
+        added: IntegerTable = np.add.reduceat(sums, self.starts[:-1], axis=1)
+        return added
 
 
 class Fleet(ABC):

@@ -112,7 +112,7 @@ class Counts:
         totals = record.totals
         totals[:, WORK] += new[Whole.STEPS]
         totals[:, ACCEPTED] += new[Whole.ACCEPTED]
-        totals[:, HOLD_TIME] += ticks * voyage.groups
+        totals[:, HOLD_TIME] += ticks * voyage.groups * np.diff(voyage.starts)
         for name, column in _statistics(kernel).items():
             totals[:, kernel.places[name]] += new[column]
         for place, name in enumerate(voyage.model.statistics):
@@ -128,8 +128,9 @@ def _statistics(kernel: Kernel) -> dict[str, Whole]:
 
 def _add_chances(record: Record, voyage: Voyage, chances: np.ndarray, deadlines: int) -> None:
     """Neighbours meet at every deadline. How many swaps there were is told by their chances."""
-    met = deadlines * voyage.groups
+    lanes_on = np.diff(voyage.starts).tolist()
     for rung in range(voyage.rungs - 1):
+        met = deadlines * voyage.groups * lanes_on[rung]
         pair = record.by_pair[rung * voyage.rungs + rung + 1]
         pair["met"] += met
         pair["chance"] += chances[rung]

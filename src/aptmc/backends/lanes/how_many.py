@@ -30,12 +30,12 @@ class HowMany:
     """A number of lanes that is being found, in a few trials.
 
     :param lanes: at the most
-    :param rungs: of which each number of lanes is a multiple
+    :param of_group: how many lanes a group has, of which each number of lanes is a multiple
     """
 
-    def __init__(self, lanes: int, rungs: int) -> None:
-        self.rungs = rungs
-        self.to_try: int | None = lanes // rungs * rungs
+    def __init__(self, lanes: int, of_group: int) -> None:
+        self.of_group = of_group
+        self.to_try: int | None = lanes // of_group * of_group
         self.tried: list[Tried] = []
         self.chosen = self.to_try
         self.left = 0.0
@@ -56,11 +56,11 @@ class HowMany:
         if expected >= WANTED or len(self.tried) == MOST_TRIALS:
             return
         halvings = math.ceil(math.log2(WANTED / expected)) if expected > 0.0 else math.inf
-        groups = now.lanes // self.rungs
+        groups = now.lanes // self.of_group
         while halvings > 0 and groups // 2 >= FEWEST_GROUPS:
             groups, halvings = groups // 2, halvings - 1
-        if groups * self.rungs < now.lanes:
-            self.to_try = groups * self.rungs
+        if groups * self.of_group < now.lanes:
+            self.to_try = groups * self.of_group
 
     @property
     def words(self) -> str:

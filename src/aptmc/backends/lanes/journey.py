@@ -24,17 +24,19 @@ MOST_NUMBERS = 1 << 24  # of draws that are held until somebody looks up
 def voyage_of(session: Session) -> Voyage:
     """What a fleet must know of a session."""
     machine = session.machine
-    lanes = machine.rung.size // 2
-    groups = lanes // machine.level.size
+    lanes_on = np.bincount(machine.rung, minlength=machine.level.size) // 2
+    groups = int(lanes_on[0]) // session.apart
+    of_group = lanes_on // groups
     keeps_all = bool(session.record.wanted[-2])
     return Voyage(
         model=lane_model(session.problem, session.kernel, machine.level),
-        levels=machine.level,
-        tuning=session.tuning,
+        levels=np.repeat(machine.level, of_group),
+        tuning=np.repeat(session.tuning, of_group, axis=0),
         groups=groups,
         seed=session.seed,
         takes_all=machine.plan.swaps_in_flight,
-        kept_lanes=lanes if keeps_all else groups,
+        kept_lanes=int(lanes_on.sum() if keeps_all else lanes_on[0]),
+        of_group=tuple(of_group.tolist()),
     )
 
 
@@ -197,10 +199,9 @@ class Journey:
         what = "a simulation gave NaN for its distance"
         if self.voyage.model.stages is not None:
             what = f"{self.session.problem.function_name} gave NaN or infinity"
-        raise MoveFailed(
-            f"{what} on a lane,", self.session.problem.describe(there), lane // self.voyage.groups,
-            key,
-        )  # fmt: skip
+        place = lane // self.voyage.groups
+        rung = int(np.searchsorted(self.voyage.starts, place, side="right")) - 1
+        raise MoveFailed(f"{what} on a lane,", self.session.problem.describe(there), rung, key)
 
     def arrive(self) -> None:
         """Have the session describe the lanes as they are."""

@@ -61,10 +61,8 @@ class ManyFleets(Fleet):
     @override
     def run(self, deadlines: list[Deadline]) -> FloatTables:
         found = list(self._pool.map(lambda fleet: fleet.run(deadlines), self.fleets))
-        if self.voyage.kept_lanes == self.voyage.groups:  # those of the coldest rung alone
-            return np.concatenate(found, axis=1)
-        rungs, width = self.voyage.rungs, found[0].shape[2]
-        tables = [rows.reshape(len(rows), rungs, -1, width) for rows in found]
+        kept, width = self.voyage.kept_lanes // self.voyage.groups, found[0].shape[2]
+        tables = [rows.reshape(len(rows), kept, -1, width) for rows in found]
         together: FloatTables = np.concatenate(tables, axis=2)
         return together.reshape(len(together), -1, width)
 
@@ -74,26 +72,25 @@ class ManyFleets(Fleet):
         return total
 
     def _shared_out(self, columns: np.ndarray) -> list[np.ndarray]:
-        by_rung = columns.reshape(len(columns), self.voyage.rungs, -1)
+        by_place = columns.reshape(len(columns), self.voyage.positions, -1)
         return [
-            np.ascontiguousarray(by_rung[:, :, first:last].reshape(len(columns), -1))
+            np.ascontiguousarray(by_place[:, :, first:last].reshape(len(columns), -1))
             for first, last in zip(self._edges, self._edges[1:], strict=False)
         ]
 
     def _together(self, parts: Sequence[np.ndarray]) -> np.ndarray:
-        rungs = self.voyage.rungs
-        tables = [part.reshape(len(part), rungs, -1) for part in parts]
+        positions = self.voyage.positions
+        tables = [part.reshape(len(part), positions, -1) for part in parts]
         return np.concatenate(tables, axis=2).reshape(len(parts[0]), -1)
 
 
 def _part_of(voyage: Voyage, first: int, last: int) -> Voyage:
     """Some of the groups."""
     groups = last - first
-    keeps_all = voyage.kept_lanes > voyage.groups
     return replace(
         voyage,
         groups=groups,
-        kept_lanes=groups * voyage.rungs if keeps_all else groups,
+        kept_lanes=voyage.kept_lanes // voyage.groups * groups,
         first_group=voyage.first_group + first,
         groups_in_all=voyage.all_groups,
     )

@@ -50,8 +50,8 @@ class ProcessorFleet(Fleet):
     def sums(self) -> IntegerTable:
         assert self._lanes is not None
         wholes = self._lanes.wholes
-        sums: IntegerTable = wholes.reshape(len(wholes), self.voyage.rungs, -1).sum(axis=2)
-        return sums
+        by_place = wholes.reshape(len(wholes), self.voyage.positions, -1).sum(axis=2)
+        return self.voyage.by_rung(by_place)
 
     @override
     def catch_up(self, ticks: Integers) -> None:
@@ -81,8 +81,8 @@ class ProcessorFleet(Fleet):
             self.catch_up(np.full(voyage.lanes, deadline.ticks))
             exchange(
                 deadline.number, voyage.groups, voyage.first_group, voyage.seed,
-                voyage.model.dimension, voyage.has_tolerances, voyage.takes_all, voyage.levels,
-                lanes.reals, lanes.wholes,
+                voyage.model.dimension, voyage.has_tolerances, voyage.takes_all, voyage.starts,
+                voyage.levels, lanes.reals, lanes.wholes,
             )  # fmt: skip
             if deadline.is_kept:
                 kept.append(waiting_states(lanes, voyage))

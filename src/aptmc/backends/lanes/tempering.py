@@ -46,7 +46,7 @@ class Tempering:
         self.problem, self.target = voyage.model.problem, voyage
         self.rng = Key(voyage.seed, 1, 0, START).generator()
         # Moves of the run have keys of their own.
-        groups = min(groups_on_the_way(voyage), max(MOST_LANES // voyage.rungs, 1))
+        groups = min(groups_on_the_way(voyage), max(MOST_LANES // voyage.positions, 1))
         self.voyage = replace(voyage, groups=groups, seed=int(self.rng.integers(1 << 62)))
         self.fleet = device.fleet(self.voyage)
         self.tell, self.look_up = tell, look_up
@@ -57,15 +57,15 @@ class Tempering:
         :param drawn: states of the prior
         """
         lanes, power = self._from(drawn), 0.0
-        count = 2 * self.voyage.groups  # of chains on each rung
+        count = 2 * self.voyage.groups  # of chains in each place of a group
         while power < self.target.levels[0]:
             rising = self.target.levels > power
             rows = states_in(lanes, self.voyage.places).reshape(len(rising), count, -1)
             before = rows[rising].reshape(-1, rows.shape[2])
             increment = self._increment(before, power)
-            for rung in np.flatnonzero(rising):
-                raised = min(increment, float(self.target.levels[rung]) - power)
-                rows[rung] = self._resampled(before, raised, count)
+            for place in np.flatnonzero(rising):
+                raised = min(increment, float(self.target.levels[place]) - power)
+                rows[place] = self._resampled(before, raised, count)
             put_states(lanes, self.voyage.places, rows.reshape(-1, rows.shape[2]))
             top = float(self.target.levels[0])
             power = top if increment >= top - power else power + increment

@@ -52,7 +52,7 @@ class GpuFleet(Fleet):
             free += int(self._cupy.get_default_memory_pool().total_bytes())
         fit = int(SHARE * free) // voyage.places.bytes_of_lane(8 * self._real.itemsize)
         fit = min(fit, int(SHARE * voyage.lanes)) * voyage.all_groups // voyage.groups
-        lanes = voyage.all_groups * voyage.rungs
+        lanes = voyage.all_groups * voyage.positions
         return f"{lanes} lanes do not fit on the GPU: use {fit} lanes or fewer ({said})"
 
     def _make_ready(self, bits: int) -> None:
@@ -91,9 +91,9 @@ class GpuFleet(Fleet):
     @override
     def sums(self) -> IntegerTable:
         with self._on_it():
-            by_rung = self._wholes.reshape(self.voyage.places.wholes, self.voyage.rungs, -1)
-            sums: IntegerTable = by_rung.sum(axis=2).get()
-            return sums
+            voyage = self.voyage
+            by_place = self._wholes.reshape(voyage.places.wholes, voyage.positions, -1)
+            return voyage.by_rung(by_place.sum(axis=2).get())
 
     @override
     def catch_up(self, ticks: Integers) -> None:

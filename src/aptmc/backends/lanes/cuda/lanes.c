@@ -167,10 +167,10 @@ KERNEL BOUNDS advance(long long lanes, long long groups, long long first_group, 
                long long *wholes, word *words) {
   EACH(lane, lanes) {
     if (WHOLES_AT(BROKEN) == 0) {
-      int rung = (int)(lane / groups);
-      const real *numbers = tuning + rung * tuned;
-      long long named = lane + rung * (all_groups - groups) + first_group;
-      real level = levels[rung];
+      int place = (int)(lane / groups);  // in the group
+      const real *numbers = tuning + place * tuned;
+      long long named = lane + place * (all_groups - groups) + first_group;
+      real level = levels[place];
       Generator rng = {WORDS_AT(0), WORDS_AT(1), WORDS_AT(2), WORDS_AT(3)};
       real there[DIMENSION], state[STATE + 1];
       for (int i = 0; i < DIMENSION; i++) there[i] = REALS_AT(THERE + i);
@@ -259,10 +259,10 @@ KERNEL advance(long long lanes, long long groups, long long first_group, long lo
                const real *tuning, long long tuned, real *reals, long long *wholes, word *words) {
   EACH(lane, lanes) {
     if (WHOLES_AT(BROKEN) == 0) {
-      int rung = (int)(lane / groups);
-      real *numbers = (real *)tuning + rung * tuned;
-      long long named = lane + rung * (all_groups - groups) + first_group;
-      real level = levels[rung];
+      int place = (int)(lane / groups);  // in the group
+      real *numbers = (real *)tuning + place * tuned;
+      long long named = lane + place * (all_groups - groups) + first_group;
+      real level = levels[place];
       Generator rng = {WORDS_AT(0), WORDS_AT(1), WORDS_AT(2), WORDS_AT(3)};
       real here[DIMENSION + 2], there[DIMENSION + 2], memory[STATE + 1], info[INFO];
       long long counted[STATISTICS + 1];
@@ -337,8 +337,10 @@ KERNEL advance(long long lanes, long long groups, long long first_group, long lo
 
 // --- exchanges ------------------------------------------------------------------------------------
 
-#define POSITIONS (SIDES * RUNGS)
+#define POSITIONS (SIDES * LANES_OF_GROUP)
 #define WIDTH (DIMENSION + 2)
+
+CONSTANT const int rung_starts[RUNGS + 1] = RUNG_STARTS;
 
 DEVICE real swap_chance(real level, real warmer_level, real value, real warmer_value) {
 #if HAS_TOLERANCES
@@ -370,10 +372,14 @@ KERNEL exchange(long long lanes, long long groups, long long first_group, long_w
       is_taken[position] = false;
     }
     for (int rung = 0; rung < RUNGS - 1; rung++) {
-      long long lane = rung * groups + group;
-      real chance = swap_chance(levels[rung], levels[rung + 1], rows[rung * SIDES][DIMENSION],
-                                rows[(rung + 1) * SIDES][DIMENSION]);
-      WHOLES_AT(CHANCE) += (long long)(chance * CHANCE_UNIT);
+      int first = rung_starts[rung], next = rung_starts[rung + 1], end = rung_starts[rung + 2];
+      for (int place = first; place < next; place++) {
+        long long lane = place * groups + group;
+        int warmer = next + (place - first) % (end - next);
+        real chance = swap_chance(levels[place], levels[warmer], rows[place * SIDES][DIMENSION],
+                                  rows[warmer * SIDES][DIMENSION]);
+        WHOLES_AT(CHANCE) += (long long)(chance * CHANCE_UNIT);
+      }
     }
 #if HAS_TOLERANCES
     for (int position = 0; position < POSITIONS; position++) {
@@ -391,18 +397,29 @@ KERNEL exchange(long long lanes, long long groups, long long first_group, long_w
       is_taken[source[position]] = true;
     }
 #else
-    for (int position = random(rng) < real(0.5) ? 1 : 0; position < POSITIONS - 1; position += 2) {
-      real chance = swap_chance(levels[position / SIDES], levels[(position + 1) / SIDES],
-                                rows[position][DIMENSION], rows[position + 1][DIMENSION]);
-      if (random(rng) < chance) {
-        source[position] = position + 1;
-        source[position + 1] = position;
+    for (int rung = random(rng) < real(0.5) ? 1 : 0; rung < RUNGS - 1; rung += 2) {
+      int first = SIDES * rung_starts[rung], next = SIDES * rung_starts[rung + 1];
+      int colder = next - first, warmer = SIDES * rung_starts[rung + 2] - next;
+      int most = colder > warmer ? colder : warmer, fewest = colder + warmer - most;
+      int turn = most > 1 ? (int)(most * random(rng)) : 0;
+      if (turn > most - 1) turn = most - 1;
+      for (int i = 0; i < fewest; i++) {
+        int one = first + (colder >= warmer ? (i + turn) % colder : i);
+        int other = next + (colder >= warmer ? i : (i + turn) % warmer);
+        real chance = swap_chance(levels[one / SIDES], levels[other / SIDES], rows[one][DIMENSION],
+                                  rows[other][DIMENSION]);
+        if (random(rng) < chance) {
+          source[one] = other;
+          source[other] = one;
+        }
       }
     }
 #endif
+    int rung = 0;
     for (int position = 0; position < POSITIONS; position++) {
-      int rung = position / SIDES, taken = source[position], side = side_of[position];
-      long long lane = rung * groups + group;
+      int taken = source[position], side = side_of[position];
+      long long lane = position / SIDES * groups + group;
+      while (position / SIDES >= rung_starts[rung + 1]) rung++;
       for (int i = 0; i < DIMENSION; i++) REALS_AT(side * DIMENSION + i) = rows[taken][i];
       REALS_AT(VALUE + side) = rows[taken][DIMENSION];
       REALS_AT(LOG_PRIOR + side) = rows[taken][DIMENSION + 1];

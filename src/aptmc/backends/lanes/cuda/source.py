@@ -67,6 +67,7 @@ def _definitions(voyage: Voyage, bits: int) -> str:
         "DIMENSION": model.dimension,
         "STATE": model.size,
         "RUNGS": voyage.rungs,
+        "LANES_OF_GROUP": voyage.positions,
         "SIDES": 2 if voyage.takes_all else 1,
         "HAS_STAGES": int(model.stages is not None),
         "STATISTICS": len(model.statistics),
@@ -93,6 +94,7 @@ def _definitions(voyage: Voyage, bits: int) -> str:
     }
     real = "double" if bits == 64 else "float"
     lines = [f"#define {name} {value}" for name, value in numbers.items()]
+    lines.append(f"#define RUNG_STARTS {{{', '.join(map(str, voyage.starts))}}}")
     return "\n".join([f"typedef {real} real;", "typedef long long whole;", *lines, ""])
 
 
