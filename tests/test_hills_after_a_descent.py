@@ -63,15 +63,13 @@ def test_a_narrow_hill_keeps_its_weight():
 def test_not_if_copies_went_on_until_they_have_moved(monkeypatch):
     """The planted error: who hits late has more moves, until one leads to where moves hit soon."""
 
-    def choose(self):
-        rank = np.lexsort((self._ordered, ~self.is_copy, self._under_way))
-        chosen = int(rank[0])
-        self._ordered[chosen] = self._count
-        self._under_way[chosen] += 1
-        self._count += 1
-        return chosen
+    choose = Population.choose
 
-    monkeypatch.setattr(Population, "choose", choose)
+    def unmoved_first(self):
+        self.has_turn = self.is_copy.copy()
+        return choose(self)
+
+    monkeypatch.setattr(Population, "choose", unmoved_first)
     off, error = away()
     assert off > max(4.0 * error, 0.1)
 

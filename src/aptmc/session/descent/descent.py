@@ -56,8 +56,8 @@ class Descent(Errand):
     """A population that goes down.
 
     Draws from the prior come first. Then, again and again: the tolerance goes down to a quantile of
-    the distances, particles that are left behind become copies of others, and moves go on until as
-    many have hit as there were copies. What is in flight meanwhile counts when it comes home.
+    the distances, particles that are left behind become copies of others, and these move in turns
+    until most of them have hit. What is in flight meanwhile counts when it comes home.
     """
 
     def __init__(
@@ -354,7 +354,7 @@ class Descent(Errand):
             "smallest": np.array(self.smallest),
             "found": np.array(self._found) if self._found else nobody,
             "population": nobody if population is None else population.rows.copy(),
-            "copies": np.empty(0) if population is None else population.is_copy.astype(np.float64),
+            "turns": np.empty((0, 4)) if population is None else population.turns(),
             "stages": np.array([stage[:2] + stage[3:] for stage in self.stages]).reshape(-1, 7),
             "rows": np.concatenate([nobody, *(stage.rows for stage in self.stages)]),
         }
@@ -379,7 +379,7 @@ class Descent(Errand):
             # Random numbers that have been used are not used again.
             self._rng = Key(self.seed, 1, self._number, WARMUP).generator()
             self.population = Population(memory["population"].copy(), sizes, self._value, self._rng)
-            self.population.is_copy = memory["copies"] > 0.0
+            self.population.recall(memory["turns"])
             self._fit_steps()
             self._latest = self.goal.latest(self.stages)
             self._seconds_per_step_before = self._try_seconds / max(self._tries, 1.0)

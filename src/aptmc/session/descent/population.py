@@ -33,7 +33,6 @@ class Population:
         self.is_copy = is_copy  # and has not moved since
         self.has_turn = is_copy.copy()  # was made a copy on this stage, moved since or not
         self.moved = np.zeros(len(rows))  # on this stage, at most once
-        self._has_moved = np.zeros(len(rows), np.bool_)
         self._ordered = np.full(len(rows), NEVER)  # when it was last ordered to move
         self._under_way = np.zeros(len(rows), np.int64)
         self._count = 0
@@ -89,12 +88,10 @@ class Population:
     def begin_stage(self) -> None:
         """Nobody has moved."""
         self.moved[:] = 0.0
-        self._has_moved[:] = False
 
     def credit(self, particle: int, far: float) -> None:
         """A particle has moved, by a part of what is wanted of it."""
         self.moved[particle] = min(self.moved[particle] + far, 1.0)
-        self._has_moved[particle] = True
 
     def even_hits(self, hits: float) -> float:
         """As many hits would have moved so many of the particles, if all hit equally often.
@@ -104,8 +101,19 @@ class Population:
         :param hits: of all particles on this stage
         """
         whose = self.has_turn if self.has_turn.any() else np.ones(self.size, np.bool_)
-        share = float(self._has_moved[whose].mean())
+        share = float((self.moved[whose] > 0.0).mean())
         return hits if share >= 1.0 else min(hits, -math.log1p(-share) * float(whose.sum()))
+
+    def turns(self) -> FloatTable:
+        """Whose turn it is, for another sitting: who is under way now is the first to go there."""
+        ordered = np.where(self._under_way > 0, NEVER, self._ordered)
+        return np.column_stack([self.is_copy, self.has_turn, self.moved, ordered])
+
+    def recall(self, turns: FloatTable) -> None:
+        """Go on with the turns of another."""
+        self.is_copy, self.has_turn = turns[:, 0] > 0.0, turns[:, 1] > 0.0
+        self.moved, self._ordered = turns[:, 2].copy(), turns[:, 3].astype(np.int64)
+        self._count = int(self._ordered.max()) + 1
 
     def come_home(
         self, particle: int, row: Floats | None, level: float, left: Floats, grown: float
