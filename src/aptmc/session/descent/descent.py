@@ -28,7 +28,8 @@ KEPT = 0.5  # of the particles, from one stage to the next
 # If hardly any draw from the prior has a distance within reach, so many particles must do.
 FEWEST = 0.25
 RARE = 0.25
-# Where all hit equally often, so many have moved when there are as many hits as particles.
+# Where all hit equally often, so many have moved when there are as many hits as copies. Of these
+# there are to be as many, too: turns spread hits evenly, so that fewer would do for that.
 EVENLY = 1.0 - math.exp(-1.0)
 MOST_HITS = 100.0  # for each copy on a stage, whoever has moved
 SOME = 0.25  # of the particles have to move before one looks again whether there is a way down
@@ -280,14 +281,15 @@ class Descent(Errand):
 
     @property
     def _has_moved_enough(self) -> bool:
-        """Whether so many particles have moved as when all hit alike, once for each copy.
+        """Whether there are as many hits as copies, and of as many particles as when all hit alike.
 
         Particles that hit far less often than others are waited for, but not for ever.
         """
         assert self.population is not None
         if self._moved >= MOST_HITS * self._wanted:
             return True
-        return float(self.population.moved.sum()) >= EVENLY * self._wanted
+        are_many = self._moved >= self._wanted
+        return are_many and float(self.population.moved.sum()) >= EVENLY * self._wanted
 
     def _begin_stage(self) -> None:
         assert self.population is not None
