@@ -160,11 +160,11 @@ def test_the_share_of_the_prior_is_measured_on_the_way():
     problem = aptmc.Abc.early(simulated_distance, aptmc.Prior(x=stats.uniform(-1, 2)))
     logs = [
         math.log(share_within(descended(problem, [1e-3, 2.0], seed).stages, 1e-3))
-        for seed in range(8)
+        for seed in range(16)
     ]
     error = np.std(logs, ddof=1) / math.sqrt(len(logs))
     assert abs(np.mean(logs) - math.log(1e-3)) < 4.0 * error + 0.1
-    assert error < 0.3
+    assert error < 0.3  # in 40 runs the standard deviation of one was 0.78, which makes it 0.2
 
 
 # --- nobody waits, and nobody is lost -------------------------------------------------------------
