@@ -160,11 +160,11 @@ def test_the_share_of_the_prior_is_measured_on_the_way():
     problem = aptmc.Abc.early(simulated_distance, aptmc.Prior(x=stats.uniform(-1, 2)))
     logs = [
         math.log(share_within(descended(problem, [1e-3, 2.0], seed).stages, 1e-3))
-        for seed in range(8)
+        for seed in range(16)
     ]
     error = np.std(logs, ddof=1) / math.sqrt(len(logs))
     assert abs(np.mean(logs) - math.log(1e-3)) < 4.0 * error + 0.1
-    assert error < 0.3
+    assert error < 0.3  # in 40 runs the standard deviation of one was 0.78, which makes it 0.2
 
 
 # --- nobody waits, and nobody is lost -------------------------------------------------------------
@@ -195,7 +195,8 @@ SLOW_MODE = aptmc.Abc.early(
 
 
 def slow_shares(seeds, processors=16):
-    """Of populations that have come down: how much is where simulations take 20 times as long."""
+    """Of populations that have come down: how much is where simulations take 20 times as long. And
+    which share of the processors' time was spent in orders, those under way at the end included."""
     kernel, shares, busy = aptmc.OneHit(1.0), [], []
     for seed in seeds:
         goal = DownTo((0.5, 100.0), 1e6, processors)
@@ -207,14 +208,15 @@ def slow_shares(seeds, processors=16):
         )  # fmt: skip
         rows = descent.stages[-1].rows[:, 0]
         shares.append((rows > 0.0).mean())
-        busy.append(usage.busy.sum() / (usage.elapsed * processors))
+        under_way = [usage.elapsed - flight.left_at for flight in descent._in_flight.values()]
+        busy.append((usage.busy.sum() + sum(under_way)) / (usage.elapsed * processors))
     return np.array(shares), np.array(busy)
 
 
 def test_slow_parameters_are_not_lost_on_the_way():
     shares, busy = slow_shares(range(12))
     assert 0.38 < shares.mean() < 0.6
-    assert (busy > 0.9).all()  # what is under way at the end is not counted
+    assert busy == pytest.approx(1.0)  # nobody has waited
 
 
 def test_a_descent_that_forgets_who_is_in_flight_would_lose_them(monkeypatch):

@@ -126,7 +126,7 @@ def test_what_was_asked_for_is_done(changes) -> None:
 
 def test_a_budget_that_affords_no_better_is_spent_on_it_too() -> None:
     slow = aptmc.VirtualTime(2, hold=lambda theta, rung, rng: 100.0)
-    run = sample(on=slow, budget=10_000)
+    run = sample(on=slow, budget=8_000)
     assert run.reached.asked is None
     assert run.reached.is_wide
     assert run.reached.by_rejection

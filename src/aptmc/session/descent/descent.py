@@ -28,6 +28,10 @@ KEPT = 0.5  # of the particles, from one stage to the next
 # If hardly any draw from the prior has a distance within reach, so many particles must do.
 FEWEST = 0.25
 RARE = 0.25
+# Where all hit equally often, so many have moved when there are as many hits as copies. Of these
+# there are to be as many, too: turns spread hits evenly, so that fewer would do for that.
+EVENLY = 1.0 - math.exp(-1.0)
+MOST_HITS = 100.0  # for each copy on a stage, whoever has moved
 SOME = 0.25  # of the particles have to move before one looks again whether there is a way down
 FIRST_DISTANCES = 8  # after so many a simulator that can stop early is told when
 # A unit of work should not take longer than this, so that all of them soon come home.
@@ -53,8 +57,8 @@ class Descent(Errand):
     """A population that goes down.
 
     Draws from the prior come first. Then, again and again: the tolerance goes down to a quantile of
-    the distances, particles that are left behind become copies of others, and moves go on until as
-    many have hit as there were copies. What is in flight meanwhile counts when it comes home.
+    the distances, particles that are left behind become copies of others, and these move in turns
+    until most of them have hit. What is in flight meanwhile counts when it comes home.
     """
 
     def __init__(
@@ -158,7 +162,7 @@ class Descent(Errand):
             return
         if self.population is None:
             self._begin_if_enough(elapsed)
-        elif self._moved >= self._wanted:
+        elif self._has_moved_enough:
             self._end_stage(elapsed)
         elif self._effort >= self.goal.most_simulations:
             self._over = True
@@ -267,13 +271,29 @@ class Descent(Errand):
                 if not row[self._value] <= self.level:  # which has gone down meanwhile
                     hits = 0.0
         self._accepted += hits
-        self._moved += hits * self._sizes.worth(flight.size)
+        far = hits * self._sizes.worth(flight.size)
+        self._moved += far
+        if hits > 0.0:
+            self.population.credit(flight.particle, far)
         self._sizes.heard(flight.size, steps, counted, hits)
         grown = math.exp(flight.log_mass - self._log_mass)
         self.population.come_home(flight.particle, row, self.level, order.state, grown)
 
+    @property
+    def _has_moved_enough(self) -> bool:
+        """Whether there are as many hits as copies, and of as many particles as when all hit alike.
+
+        Particles that hit far less often than others are waited for, but not for ever.
+        """
+        assert self.population is not None
+        if self._moved >= MOST_HITS * self._wanted:
+            return True
+        are_many = self._moved >= self._wanted
+        return are_many and float(self.population.moved.sum()) >= EVENLY * self._wanted
+
     def _begin_stage(self) -> None:
         assert self.population is not None
+        self.population.begin_stage()
         self._fit_steps()
         self._sizes.fade()
         self._seconds_per_step_before = self._seconds_per_step
@@ -296,7 +316,8 @@ class Descent(Errand):
         """The population stands on its level: keep it, and go on down unless that is enough."""
         population = self.population
         assert population is not None
-        counted = self._steps, self._accepted, self._stage_simulations, self._stage_seconds
+        hits = population.even_hits(self._accepted)
+        counted = self._steps, hits, self._stage_simulations, self._stage_seconds
         far = self._sizes.worth(self._sizes.best_step())
         self.stages.append(Stage(self.level, self._log_mass, population.rows.copy(), *counted, far))
         self._latest = self.goal.latest(self.stages)
@@ -316,7 +337,7 @@ class Descent(Errand):
         # Where all distances are the same, moves go on until some are smaller. To look after each
         # would take longer than the moves: all is fitted anew then.
         at_least = 1 if share < 1.0 else max(int(SOME * self.size), 1)
-        self._wanted = max(int(population.is_copy.sum()), at_least)
+        self._wanted = max(int(population.has_turn.sum()), at_least)
         self.tell(self._words(), self._share())
 
     # --- for another sitting ------------------------------------------------------------------
@@ -335,7 +356,7 @@ class Descent(Errand):
             "smallest": np.array(self.smallest),
             "found": np.array(self._found) if self._found else nobody,
             "population": nobody if population is None else population.rows.copy(),
-            "copies": np.empty(0) if population is None else population.is_copy.astype(np.float64),
+            "turns": np.empty((0, 4)) if population is None else population.turns(),
             "stages": np.array([stage[:2] + stage[3:] for stage in self.stages]).reshape(-1, 7),
             "rows": np.concatenate([nobody, *(stage.rows for stage in self.stages)]),
         }
@@ -360,7 +381,7 @@ class Descent(Errand):
             # Random numbers that have been used are not used again.
             self._rng = Key(self.seed, 1, self._number, WARMUP).generator()
             self.population = Population(memory["population"].copy(), sizes, self._value, self._rng)
-            self.population.is_copy = memory["copies"] > 0.0
+            self.population.recall(memory["turns"])
             self._fit_steps()
             self._latest = self.goal.latest(self.stages)
             self._seconds_per_step_before = self._try_seconds / max(self._tries, 1.0)

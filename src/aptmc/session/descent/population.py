@@ -31,6 +31,8 @@ class Population:
             is_copy = np.zeros(len(rows), np.bool_)
         self.rows = rows
         self.is_copy = is_copy  # and has not moved since
+        self.has_turn = is_copy.copy()  # was made a copy on this stage, moved since or not
+        self.moved = np.zeros(len(rows))  # on this stage, at most once
         self._ordered = np.full(len(rows), NEVER)  # when it was last ordered to move
         self._under_way = np.zeros(len(rows), np.int64)
         self._count = 0
@@ -60,18 +62,58 @@ class Population:
         dead = np.flatnonzero(~(self.distances <= level))
         if alive.size == 0:
             return 0.0
-        self.rows[dead] = self.rows[self._rng.choice(alive, dead.size)]
+        # Each of them as often as any other, but for one: what is left to chance adds up.
+        rounds = math.ceil(dead.size / alive.size)
+        copied = np.concatenate([self._rng.permutation(alive) for _ in range(rounds)] or [alive])
+        self.rows[dead] = self.rows[copied[: dead.size]]
         self.is_copy[dead] = True
+        self.has_turn[:] = False
+        self.has_turn[dead] = True
         return alive.size / self.size
 
     def choose(self) -> int:
-        """Who moves next: a copy, or whoever has waited longest; of those at home, if any are."""
-        rank = np.lexsort((self._ordered, ~self.is_copy, self._under_way))
+        """Who moves next: of the copies of this stage, who has waited longest; of those at home.
+
+        Copies that have moved take their turns like the others. If each went on until it has moved,
+        and no longer, all would go where a move hits soon: of a wide and a narrow hill of the same
+        weight the narrow one would have nearly all in the end.
+        """
+        rank = np.lexsort((self._ordered, ~self.has_turn, self._under_way))
         chosen = int(rank[0])
         self._ordered[chosen] = self._count
         self._under_way[chosen] += 1
         self._count += 1
         return chosen
+
+    def begin_stage(self) -> None:
+        """Nobody has moved."""
+        self.moved[:] = 0.0
+
+    def credit(self, particle: int, far: float) -> None:
+        """A particle has moved, by a part of what is wanted of it."""
+        self.moved[particle] = min(self.moved[particle] + far, 1.0)
+
+    def even_hits(self, hits: float) -> float:
+        """As many hits would have moved so many of the particles, if all hit equally often.
+
+        Where some hit far more often than others, most hits are theirs and tell nothing new.
+
+        :param hits: of all particles on this stage
+        """
+        whose = self.has_turn if self.has_turn.any() else np.ones(self.size, np.bool_)
+        share = float((self.moved[whose] > 0.0).mean())
+        return hits if share >= 1.0 else min(hits, -math.log1p(-share) * float(whose.sum()))
+
+    def turns(self) -> FloatTable:
+        """Whose turn it is, for another sitting: who is under way now is the first to go there."""
+        ordered = np.where(self._under_way > 0, NEVER, self._ordered)
+        return np.column_stack([self.is_copy, self.has_turn, self.moved, ordered])
+
+    def recall(self, turns: FloatTable) -> None:
+        """Go on with the turns of another."""
+        self.is_copy, self.has_turn = turns[:, 0] > 0.0, turns[:, 1] > 0.0
+        self.moved, self._ordered = turns[:, 2].copy(), turns[:, 3].astype(np.int64)
+        self._count = int(self._ordered.max()) + 1
 
     def come_home(
         self, particle: int, row: Floats | None, level: float, left: Floats, grown: float
@@ -111,6 +153,7 @@ class Population:
             places = others[np.argsort(~before[others], kind="stable")][:more]
             self.rows[places] = row
             self.is_copy[places] = True
+            self.has_turn[places] = True
 
     def covariance(self, dimension: int) -> FloatTable:
         """Of the parameters."""
