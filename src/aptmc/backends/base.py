@@ -33,6 +33,9 @@ class Engine(ABC):
     def search(self, session: Session, errand: Errand) -> Usage:
         """Compute what an errand asks for until it is over; nothing of it counts."""
 
+    def over(self) -> None:
+        """No phase will come: whoever has computed may go, while what was found is put away."""
+
 
 @final
 class LoopEngine(Engine):

@@ -75,6 +75,9 @@ class Workforce(ABC, Generic[AnyWorker]):
     def wake(self) -> None:
         """End the current `listen` early. May be called from any thread or signal handler."""
 
+    def begin_to_close(self) -> None:
+        """Ask them to go, and do not wait for it; `close` does."""
+
     @abstractmethod
     def close(self) -> None:
         """End what was started for this workforce."""
