@@ -19,6 +19,7 @@ DENSITY = ("ours", "emcee", "zeus", "reddemcee", "dynesty", "nautilus", "ultrane
 SMOOTH = ("ours_draws", "ours_gradient", "numpyro", "nutpie")
 SIMULATOR = ("ours_simulator", "ours_adjusted", "pyabc", "elfi", "sbi")
 AT_ZERO = ("ours_adjusted", "sbi")  # what they aim at: of no use where a tolerance is given
+KNOWS_NO_TIME = ("nutpie",)  # and raises when it is told to end
 LIBRARIES = (*DENSITY, *SMOOTH, *SIMULATOR)
 RUNS = 10
 
@@ -31,8 +32,10 @@ def libraries_for(problem: str) -> tuple[str, ...]:
     return (*DENSITY, *SMOOTH) if PROBLEMS[problem].is_smooth else DENSITY
 
 
-def can_be_equal(problem: str, kind: str) -> bool:
+def can_be_equal(problem: str, kind: str, library: str = "") -> bool:
     """Whether it means something there: who sleeps has a clock, and no number of simulations."""
+    if kind != "evaluations" and library in KNOWS_NO_TIME:
+        return False
     if kind == "processor":
         return problem not in SIMULATORS
     return kind == "seconds" or PROBLEMS[problem].evaluations > 0
@@ -85,7 +88,7 @@ evaluations are equal, or simulations sleep",
             for seed, problem, library in product(
                 range(1, options.runs + 1), options.problems, options.libraries
             )
-            if library in libraries_for(problem) and can_be_equal(problem, kind)
+            if library in libraries_for(problem) and can_be_equal(problem, kind, library)
         ]
         if options.check:
             different = differing(cells)

@@ -116,7 +116,10 @@ def measure(cell: Cell) -> dict[str, Any]:
         "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg",
         "JAX_PLATFORMS": "cpu",
     }  # fmt: skip
-    surroundings = os.environ | alone | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
+    path = [str(ROOT), str(ROOT / "src")]
+    if cell.python == Path(sys.executable):  # which finds more where this process does
+        path.append(os.environ.get("PYTHONPATH", ""))
+    surroundings = os.environ | alone | {"PYTHONPATH": os.pathsep.join(path)}
     clock = patience if cell.kind == "seconds" else CROWD * patience
     cell.path.parent.mkdir(parents=True, exist_ok=True)
     with subprocess.Popen(

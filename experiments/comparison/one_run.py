@@ -41,6 +41,8 @@ def estimates(answer: Answer, name: str) -> list[float]:
     values = np.asarray(PROBLEMS[name].quantities(np.asarray(answer.draws)), dtype=float)
     weights = np.ones(len(values)) if answer.weights is None else np.asarray(answer.weights)
     means: list[float] = (weights @ values / weights.sum()).tolist()
+    if not np.isfinite(means).all():
+        raise ValueError("there are no draws to take means of")
     return means
 
 

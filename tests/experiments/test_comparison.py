@@ -20,7 +20,7 @@ from experiments.comparison.__main__ import AT_ZERO, LIBRARIES, can_be_equal, li
 from experiments.comparison.backends import backend_of
 from experiments.comparison.cells import OURS, Cell, publish
 from experiments.comparison.densities import DENSITIES
-from experiments.comparison.given import PILOT, Limits
+from experiments.comparison.given import PILOT, Answer, Limits
 from experiments.comparison.glance import glance
 from experiments.comparison.one_run import count_processors_time, estimates, lines_of, run
 from experiments.comparison.picture import LOOKS
@@ -295,14 +295,18 @@ def test_one_run_of_ours_counts_its_evaluations_and_lines() -> None:
 
 
 def test_weights_count() -> None:
-    from experiments.comparison.given import Answer
-
     draws = np.array([[0.2, 0.5], [0.8, 0.5]])
     plain, weighted = (
         estimates(Answer(draws, weights), "coin") for weights in (None, np.array([1.0, 3.0]))
     )
     assert plain[0] == pytest.approx(0.5)
     assert weighted[0] == pytest.approx(0.65)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_run_without_draws_has_failed() -> None:
+    with pytest.raises(ValueError, match="no draws"):
+        estimates(Answer(np.empty((0, 2))), "coin")
 
 
 def test_everybody_looks_different_in_the_picture() -> None:
