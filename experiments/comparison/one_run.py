@@ -49,7 +49,7 @@ def estimates(answer: Answer, name: str) -> list[float]:
 def count_processors_time() -> None:
     """From now on clocks tell how long this process was computing, not what others did meanwhile.
 
-    So libraries that know a time keep to it on any machine, each as it keeps to a time of the clock.
+    So libraries that know a time keep to it on any machine, each as it keeps to one of the clock.
     """
     for name in ("perf_counter", "monotonic", "time"):
         setattr(time, name, time.process_time)

@@ -75,6 +75,7 @@ class Workforce(ABC, Generic[AnyWorker]):
     def wake(self) -> None:
         """End the current `listen` early. May be called from any thread or signal handler."""
 
+    @abstractmethod
     def begin_to_close(self) -> None:
         """Ask them to go, and do not wait for it; `close` does."""
 
