@@ -102,6 +102,8 @@ evaluations are equal, or simulations sleep",
             if absent:
                 parser.error(f"{', '.join(sorted(absent))} must be installed first: {INSTALL}")
             fill(cells, options.at_once, afresh=options.afresh)
+        if not any(cell.found() for cell in cells):
+            continue
         text = markdown(cells, kind)
         print(text)
         if options.page:
