@@ -13,11 +13,16 @@ import argparse
 import math
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,13 +56,41 @@ def log_likelihood(theta: Any) -> float:
     return float(-0.5 * (abs(theta[0]) - 4.0) ** 2)
 
 
+@contextmanager
+def busy(programs: int) -> Iterator[None]:
+    """So many others compute as well."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(programs)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
 def killed_run(
-    seed: int, seconds: float, per_second: float, *, most_kills: float = math.inf
+    seed: int,
+    seconds: float,
+    per_second: float,
+    *,
+    most_kills: float = math.inf,
+    is_stored: bool = False,
 ) -> Killed:
     """One run, in which workers are killed until it ends.
 
     :param most_kills: it is stopped when so many are
+    :param is_stored: whether it is saved on disk
     """
+    with ExitStack() as folders:
+        store = None
+        if is_stored:
+            store = Path(folders.enter_context(TemporaryDirectory())) / "run.zarr"
+        return _killed_run(seed, seconds, per_second, most_kills, store)
+
+
+def _killed_run(
+    seed: int, seconds: float, per_second: float, most_kills: float, store: Path | None
+) -> Killed:
     rng = np.random.default_rng(seed)
     problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.uniform(-10, 20)))
     kills, began = 0, time.monotonic()
@@ -70,6 +103,7 @@ def killed_run(
         schedule=aptmc.Anytime(every="50 ms"),
         pools=aptmc.Shared(2),
         on=aptmc.Processes(WORKERS, group=1, ahead=0),
+        store=store,
         seed=seed,
     ) as handle:
         while handle.is_running:
@@ -115,12 +149,18 @@ def fresh_keys() -> Iterator[None]:
 
 
 def killed_runs(
-    runs: int, seconds: float, at_once: int, per_second: float = PER_SECOND
+    runs: int,
+    seconds: float,
+    at_once: int,
+    per_second: float = PER_SECOND,
+    *,
+    is_stored: bool = False,
 ) -> tuple[Estimate, float, float, float]:
     """Many runs: the weight of the slow mode, moves and kills of a run, and the latest return."""
     with ThreadPoolExecutor(at_once) as executor:
         seeds = range(1, 1 + runs)
-        found = list(executor.map(lambda seed: killed_run(seed, seconds, per_second), seeds))
+        one = partial(killed_run, seconds=seconds, per_second=per_second, is_stored=is_stored)
+        found = list(executor.map(one, seeds))
     weights, moves, kills, late = zip(*found, strict=True)
     return estimate(weights), float(np.mean(moves)), float(np.mean(kills)), max(late)
 
@@ -132,18 +172,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--at-once", type=int, default=8)
     parser.add_argument("--per-second", type=float, default=PER_SECOND, help="kills")
+    parser.add_argument("--stored", action="store_true", help="save the runs on disk")
+    parser.add_argument("--busy", type=int, default=0, help="programs that compute meanwhile")
     options = parser.parse_args()
     # A move that ends three of its workers ends a run; here it is not the move's fault.
     local_workforce.MOST_DEATHS = 1_000_000  # type: ignore[attr-defined]
     print("| a lost move is | kills in a run | moves | weight of the slow mode | off by | latest |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name, planted in (("replayed with its key", False), ("drawn afresh", True)):
-        arguments = (options.runs, options.seconds, options.at_once, options.per_second)
-        if planted:
-            with fresh_keys():
-                weight, moves, kills, late = killed_runs(*arguments)
-        else:
-            weight, moves, kills, late = killed_runs(*arguments)
+        with fresh_keys() if planted else nullcontext(), busy(options.busy):
+            weight, moves, kills, late = killed_runs(
+                options.runs, options.seconds, options.at_once, options.per_second,
+                is_stored=options.stored,
+            )  # fmt: skip
         off = (weight.value - TRUTH) / weight.error
         print(
             f"| {name} | {kills:.0f} | {moves:.0f} | {weight.value:.4f} ± {weight.error:.4f} "

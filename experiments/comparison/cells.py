@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,12 +18,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from experiments.comparison.environment import CACHE, PYTHON
+import aptmc
+from experiments.comparison.environment import CACHE, OTHERS, python_of, versions
 from experiments.comparison.problems import PROBLEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = Path(__file__).with_name("cells.json")
 OURS = "ours"
+KINDS = ("evaluations", "seconds", "processor")  # what may be equal for all
 PATIENCE, EXTRA = 3.0, 60.0  # budgets, and seconds: whoever has not returned then is ended
 TRAINING = {"sbi": 1800.0, "nautilus": 1800.0}  # more seconds, for networks
 PACE = 3_000  # evaluations a second, slow for a density
@@ -35,8 +38,13 @@ class Cell(NamedTuple):
     problem: str
     library: str
     seed: int
-    kind: str  # "evaluations" or "seconds": what is equal for all
+    kind: str  # what is equal for all
     workers: int = 2
+
+    @classmethod
+    def of(cls, problem: str, library: str, seed: int, kind: str) -> Cell:
+        """One run; seconds of a processor are counted of one process."""
+        return cls(problem, library, seed, kind, 1 if kind == "processor" else 2)
 
     @property
     def path(self) -> Path:
@@ -51,6 +59,19 @@ class Cell(NamedTuple):
         if self.kind == "evaluations":
             return density.evaluations, 0.0, self.workers
         return 0, density.seconds, self.workers
+
+    @property
+    def python(self) -> Path:
+        """The program that runs it."""
+        return Path(sys.executable) if self.library.startswith(OURS) else python_of(self.library)
+
+    @property
+    def version(self) -> str:
+        """Of the library."""
+        if self.library.startswith(OURS):
+            return aptmc.__version__
+        name = re.split("[<=>]", OTHERS[self.library])[0]
+        return versions(self.python).get(name, "")
 
     def measured(self) -> dict[str, Any] | None:
         """What was found on this machine, if it was."""
@@ -85,18 +106,24 @@ def publish(cells: Sequence[Cell]) -> None:
 def measure(cell: Cell) -> dict[str, Any]:
     """Run it, and keep what came of it or what it complained of."""
     evaluations, seconds, _ = cell.limits
-    python = sys.executable if cell.library.startswith(OURS) else str(PYTHON)
     patience = PATIENCE * (seconds or evaluations / PACE) + TRAINING.get(cell.library, EXTRA)
     asked = {
         "problem": cell.problem, "library": cell.library, "seed": cell.seed, "limits": cell.limits,
-        "processor": None if seconds else int(patience),
+        "patience": None if cell.kind == "seconds" else int(patience),
+        "is_processors": cell.kind == "processor",
     }  # fmt: skip
-    alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
-    surroundings = os.environ | alone | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
-    clock = patience if seconds else CROWD * patience
+    alone = {
+        "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg",
+        "JAX_PLATFORMS": "cpu",
+    }  # fmt: skip
+    path = [str(ROOT), str(ROOT / "src")]
+    if cell.python == Path(sys.executable):  # which finds more where this process does
+        path.append(os.environ.get("PYTHONPATH", ""))
+    surroundings = os.environ | alone | {"PYTHONPATH": os.pathsep.join(path)}
+    clock = patience if cell.kind == "seconds" else CROWD * patience
     cell.path.parent.mkdir(parents=True, exist_ok=True)
     with subprocess.Popen(
-        [python, "-m", "experiments.comparison.one_run", json.dumps(asked)],
+        [str(cell.python), "-m", "experiments.comparison.one_run", json.dumps(asked)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings,
         cwd=CACHE, start_new_session=True,  # some leave logs where they are
     ) as process:  # fmt: skip
@@ -114,10 +141,29 @@ def measure(cell: Cell) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(lines[-1])
     else:
         found = {"failed": (complaint.strip().splitlines() or ["no reply"])[-1][:300]}
+    found["version"] = cell.version
     new = cell.path.with_suffix(f".{os.getpid()}-{cell.seed}")
     new.write_text(json.dumps(found), encoding="utf-8")
     new.rename(cell.path)
     return found
+
+
+def differing(cells: Sequence[Cell]) -> list[str]:
+    """Rows whose first run comes out differently now, each run again; nothing is kept of it."""
+    firsts = {(cell.problem, cell.library): cell for cell in reversed(cells) if cell.found()}
+    wrong = []
+    for cell in reversed(firsts.values()):
+        before, kept_here = cell.found() or {}, cell.measured()
+        now = measure(cell)
+        if kept_here is None:
+            cell.path.unlink()
+        else:
+            cell.path.write_text(json.dumps(kept_here), encoding="utf-8")
+        is_same = now.get("means") == before.get("means")
+        print(f"{cell.path.stem}: {'the same' if is_same else 'differs'}", flush=True)
+        if not is_same:
+            wrong.append(cell.path.stem)
+    return wrong
 
 
 def fill(cells: Sequence[Cell], at_once: int, *, afresh: bool = False) -> None:

@@ -1,15 +1,15 @@
-"""The environment with the other libraries, which are no dependencies."""
+"""The environments with the other libraries, which are no dependencies."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import venv
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 CACHE = Path(__file__).resolve().parents[2] / ".cache" / "comparison"
-ENVIRONMENT = CACHE / "environment"
-PYTHON = ENVIRONMENT / "bin" / "python"
 INSTALL = "python -m experiments.comparison --install"
 # Bounded as they were when the page was made.
 OTHERS = {
@@ -26,24 +26,41 @@ OTHERS = {
     "elfi": "elfi>=0.8.7,<0.9",
     "sbi": "sbi>=0.23,<1",
 }
-BESIDE = ["numba", "scipy", "typing_extensions"]  # the densities
+HERE = False  # whether all of them are in the environment of this process
+APART = {"sbi": ("torch==2.13.0",)}  # in an environment of their own, with what comes first there
+BESIDE = ("numba", "scipy", "typing_extensions")  # the densities
 
 
-def install() -> None:
-    """Make it; a library that cannot be installed is left out, and said to be."""
-    venv.create(ENVIRONMENT, with_pip=True, clear=True)
-    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, *BESIDE], check=True)
-    for name, wanted in OTHERS.items():
-        if subprocess.run([*pip, wanted], check=False).returncode:
+def python_of(library: str) -> Path:
+    """The program that runs it."""
+    if HERE:
+        return Path(sys.executable)
+    name = f"environment-{library}" if library in APART else "environment"
+    return CACHE / name / "bin" / "python"
+
+
+def install(libraries: Iterable[str]) -> None:
+    """Make the environments; a library that cannot be installed is left out, and said to be."""
+    made: set[Path] = set()
+    for name in libraries:
+        if name not in OTHERS:  # ours
+            continue
+        python = python_of(name)
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        if not python.exists() and python not in made:
+            venv.create(python.parents[1], with_pip=True)
+            subprocess.run([*pip, *APART.get(name, ()), *BESIDE], check=True)
+        made.add(python)
+        if subprocess.run([*pip, OTHERS[name]], check=False).returncode:
             print(f"{name} cannot be installed here and is left out", file=sys.stderr)
 
 
-def versions() -> dict[str, str]:
+@cache
+def versions(python: Path) -> dict[str, str]:
     """Of what is installed there."""
     said = subprocess.run(
-        [str(PYTHON), "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"],
+        [str(python), "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"],
         check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
     pairs = (line.split("==") for line in said.splitlines() if "==" in line)
-    return dict(pairs)
+    return {name.replace("_", "-"): version for name, version in pairs}

@@ -41,7 +41,18 @@ def estimates(answer: Answer, name: str) -> list[float]:
     values = np.asarray(PROBLEMS[name].quantities(np.asarray(answer.draws)), dtype=float)
     weights = np.ones(len(values)) if answer.weights is None else np.asarray(answer.weights)
     means: list[float] = (weights @ values / weights.sum()).tolist()
+    if not np.isfinite(means).all():
+        raise ValueError("there are no draws to take means of")
     return means
+
+
+def count_processors_time() -> None:
+    """From now on clocks tell how long this process was computing, not what others did meanwhile.
+
+    So libraries that know a time keep to it on any machine, each as it keeps to one of the clock.
+    """
+    for name in ("perf_counter", "monotonic", "time"):
+        setattr(time, name, time.process_time)
 
 
 @contextmanager
@@ -98,8 +109,10 @@ def run(name: str, library: str, seed: int, limits: Limits) -> dict[str, Any]:
 if __name__ == "__main__":
     warnings.filterwarnings("ignore")
     asked = json.loads(sys.argv[1])
-    if asked["processor"]:  # the clock says little on a machine that does other things as well
-        resource.setrlimit(resource.RLIMIT_CPU, (asked["processor"], asked["processor"] + 30))
+    if asked["patience"]:  # the clock says little on a machine that does other things as well
+        resource.setrlimit(resource.RLIMIT_CPU, (asked["patience"], asked["patience"] + 30))
+    if asked["is_processors"]:
+        count_processors_time()
     print(
         json.dumps(run(asked["problem"], asked["library"], asked["seed"], Limits(*asked["limits"])))
     )

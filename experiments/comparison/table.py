@@ -25,6 +25,7 @@ NAMES = {
     "nutpie": "nutpie, NUTS",
     "pyabc": "pyABC",
     "elfi": "ELFI",
+    "sbi": "sbi, one round of NPE",
 }
 ON_TIME = 1.02
 NOT_RUN = "not run"
@@ -115,9 +116,11 @@ def markdown(cells: Sequence[Cell], kind: str) -> str:
     parts = [f"{cost([each for _, table in found for each in table], kind)}\n"]
     for density, table in found:
         what = "evaluations" if isinstance(density, Density) else "simulations"
-        amount = f"{density.evaluations:,} {what}" if kind == "evaluations" else (
-            f"{density.seconds:g} s on {cells[0].workers} processors"
-        )  # fmt: skip
+        amount = {
+            "evaluations": f"{density.evaluations:,} {what}",
+            "seconds": f"{density.seconds:g} s on {cells[0].workers} processors",
+            "processor": f"{density.seconds:g} s of one processor",
+        }[kind]
         words = f"effective draws, worst ({', '.join(density.words)})"
         parts.append(
             f"### {density.name[0].upper()}{density.name[1:]}\n\n{density.says}; {amount}. "
@@ -161,32 +164,36 @@ def _line(density: Density | Simulator, each: Row, kind: str) -> str:
     if not each.runs:
         empty = "|  " * (6 + len(_of_time(kind).split("|")))
         return f"| {name} | 0 | {each.failed.replace('|', '/')} {empty}|"
-    worth = f"**{_count(least(each))}** ({', '.join(map(_count, each.worth))})"
+    worth = f"**{count(least(each))}** ({', '.join(map(count, each.worth))})"
     modes = "-" if each.weights is None else f"{each.weights[0]:.3f} ± {each.weights[1]:.3f}"
     logs = "-" if each.evidence is None else "{:.3f} ± {:.3f} (mean {:+.3f})".format(*each.evidence)
     off = max(each.off, key=abs)
     cells = [
         name, str(each.runs), worth, f"{off:+.1f} se", modes, logs,
         f"{each.evaluations:,.0f}" if each.evaluations else "-",
-        _count(1000.0 * least(each) / each.evaluations) if each.evaluations else "-",
+        count(1000.0 * least(each) / each.evaluations) if each.evaluations else "-",
     ]  # fmt: skip
     if kind == "evaluations":
-        cells += [f"{each.sampling:.1f}", _count(least(each) / each.sampling)]
+        cells += [f"{each.sampling:.1f}", count(least(each) / each.sampling)]
     else:
-        cells += [f"{each.elapsed[0]:.1f}", _count(least(each) / each.elapsed[0])]
-        idle = "-" if each.idle is None else f"{each.idle:.0%}"
-        cells += [f"{each.elapsed[1]:.1f}", f"{each.in_time} of {each.runs}", idle]
+        cells += [f"{each.elapsed[0]:.1f}", count(least(each) / each.elapsed[0])]
+        cells += [f"{each.elapsed[1]:.1f}", f"{each.in_time} of {each.runs}"]
+    if kind == "seconds":
+        cells.append("-" if each.idle is None else f"{each.idle:.0%}")
     return "| " + " | ".join([*cells, str(each.lines)]) + " |"
 
 
 def _of_time(kind: str) -> str:
     """Heads of the columns that speak of it."""
-    if kind == "evaluations":
-        return "processor seconds | per second"
-    return "seconds | per second | latest | in time | idle"
+    return {
+        "evaluations": "processor seconds | per second",
+        "seconds": "seconds | per second | latest | in time | idle",
+        "processor": "processor seconds | per second | latest | in time",
+    }[kind]
 
 
-def _count(value: float) -> str:
+def count(value: float) -> str:
+    """Of draws, with two digits or three."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.2g}" if value < 10 else f"{value:.0f}"

@@ -9,6 +9,7 @@ import signal
 import socket
 from collections.abc import Iterator
 from contextlib import closing
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -35,6 +36,37 @@ def dismiss(*_: object) -> float:
 def test_a_function_of_the_user_is_left_at_once(dismissal: Dismissal) -> None:
     with pytest.raises(Dismissed):
         checked_call(dismiss, "log_likelihood", np.zeros(1), {})
+
+
+def put_away(dismissal: Dismissal) -> list[str]:
+    """What a function does at its end, while it is told once more that the run is over."""
+    done = []
+
+    def function(*_: object) -> float:
+        try:
+            dismiss()
+        finally:
+            done.append("began to put its things away")
+            dismiss()
+            done.append("put them away")
+        return 7.0
+
+    with pytest.raises(Dismissed):
+        checked_call(function, "log_likelihood", np.zeros(1), {})
+    return done
+
+
+def test_whoever_puts_his_things_away_is_not_disturbed(dismissal: Dismissal) -> None:
+    assert len(put_away(dismissal)) == 2
+
+
+def test_the_test_sees_a_dismissal_that_is_raised_twice(dismissal: Dismissal) -> None:
+    def hear(number: int, frame: FrameType | None) -> None:
+        dismissal._is_raised = False  # the planted error
+        dismissal.hear(number, frame)
+
+    signal.signal(signal.SIGTERM, hear)
+    assert len(put_away(dismissal)) == 1
 
 
 def test_elsewhere_the_move_is_finished_and_no_order_is_waited_for(dismissal: Dismissal) -> None:

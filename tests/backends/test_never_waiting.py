@@ -7,11 +7,15 @@ import signal
 import socket
 
 import pytest
+from scipy import stats
 
+import aptmc
 from aptmc.backends.processes import fork_server_link
 from aptmc.backends.processes.fork_server_link import ForkServerLink
+from aptmc.backends.processes.local_workforce import LocalWorkforce
 from aptmc.backends.processes.messages import EARLY, framed
 from aptmc.clock import WallClock
+from aptmc.sampling.phases import Phases
 from tests.backends.contract import eventually
 from tests.backends.test_workers import parent_of, workforce_and_order
 
@@ -88,6 +92,48 @@ def test_a_fork_server_that_was_stopped_ends_by_itself_all_the_same(monkeypatch)
         eventually(lambda: state_of(fork_server) == "T")
         link = workforce._fork_server
     assert link.ended_well
+
+
+def test_workers_go_while_what_they_found_is_put_away(monkeypatch):
+    """They are asked before the run is saved, and waited for after it."""
+    monkeypatch.setattr(fork_server_link, "GRACE", 60.0)  # enough on any machine
+    done = []
+
+    def noting(owner, name):
+        before = getattr(owner, name)
+
+        def note(self, *arguments):
+            done.append(name)
+            return before(self, *arguments)
+
+        monkeypatch.setattr(owner, name, note)
+
+    noting(LocalWorkforce, "close")
+    noting(ForkServerLink, "hang_up")
+    noting(Phases, "save")
+    run = aptmc.sample(
+        aptmc.Tempered(lambda theta: -0.5 * theta[0] ** 2, aptmc.Prior(x=stats.norm())),
+        budget="20 moves", ladder=[1.0, 0.5], kernel=aptmc.RandomWalk(1.0), warmup=0,
+        schedule=aptmc.Anytime(every=0.01),
+        pools=aptmc.Shared(2), on=aptmc.Processes(1), progress=False, seed=1,
+    )  # fmt: skip
+    assert run.completions > 0
+    last = len(done) - done[::-1].index("save")
+    assert "hang_up" in done[: last - 1]
+    assert "close" not in done[:last]
+
+
+def test_whoever_was_asked_to_go_does_so_before_anybody_waits():
+    with workforce_and_order() as (workforce, _):
+        worker = workforce.hire(0)
+
+        def is_there():
+            workforce.listen(WallClock().now() + 0.1)
+            return worker.process is not None and worker.is_ready
+
+        eventually(is_there)
+        workforce.begin_to_close()
+        eventually(lambda: not os.path.exists(f"/proc/{worker.process}"))
 
 
 def state_of(process: int) -> str:

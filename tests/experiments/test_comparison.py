@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -12,13 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+import aptmc
 from aptmc.problem.prior.evaluation import log_density_by_parts
 from experiments.comparison import cells as kept
-from experiments.comparison.__main__ import AT_ZERO, LIBRARIES, libraries_for
+from experiments.comparison.__main__ import AT_ZERO, LIBRARIES, can_be_equal, libraries_for
+from experiments.comparison.backends import backend_of
 from experiments.comparison.cells import OURS, Cell, publish
 from experiments.comparison.densities import DENSITIES
-from experiments.comparison.given import PILOT, Limits
-from experiments.comparison.one_run import estimates, lines_of, run
+from experiments.comparison.given import PILOT, Answer, Limits
+from experiments.comparison.glance import glance
+from experiments.comparison.one_run import count_processors_time, estimates, lines_of, run
 from experiments.comparison.picture import LOOKS
 from experiments.comparison.priors import prior_of
 from experiments.comparison.problem import Density
@@ -181,6 +185,68 @@ def test_time_is_counted_of_processors_where_work_is_equal(folder: Path) -> None
     assert "| 2.0 | 50 |" in line
 
 
+def test_who_is_better_is_said_where_it_can_be_told(folder: Path) -> None:
+    """Of ten runs each, a mean squared error must be 3.72 times as large as another: F(10, 10)."""
+    errors = {"ours": 0.1, "ours_draws": 0.5, "emcee": 0.18, "dynesty": 0.21}
+    sds = np.sqrt(DENSITIES["logistic"].truth.variances)
+    cells = [
+        Cell("logistic", library, seed, "evaluations")
+        for library in errors
+        for seed in range(1, 11)
+    ]
+    for cell in cells:
+        (reply,) = made_up([0.0], processor=2.0 if cell.library == "emcee" else 1.0)
+        means = np.array(DENSITIES["logistic"].truth.means) + errors[cell.library] * sds
+        cell.path.write_text(json.dumps(reply | {"means": means.tolist()}))
+    line = glance(cells, "evaluations").splitlines()[-1]
+    assert line == (
+        "| logistic | 100 | 31 (emcee) | (aptmc 3.2) | 100 | 23 (dynesty) | **aptmc** 4.4 "
+        f"| {line.split(' | ')[7]} | {line.split(' | ')[8]}"
+    )
+
+
+def test_a_row_whose_runs_come_out_differently_now_is_found(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [Cell("coin", library, seed, "evaluations") for seed in (1, 2) for library in
+             ("ours", "emcee", "zeus")]  # fmt: skip
+    for cell in cells[:5]:
+        (reply,) = made_up([np.zeros(3)])
+        cell.path.write_text(json.dumps(reply))
+    kept_before = [cell.measured() for cell in cells]
+    asked: list[str] = []
+
+    def measured(cell: Cell) -> dict[str, Any]:
+        asked.append(cell.path.stem)
+        (reply,) = made_up([np.full(3, 0.1 * (cell.library == "emcee"))])
+        cell.path.write_text(json.dumps(reply))
+        return reply
+
+    monkeypatch.setattr(kept, "measure", measured)
+    assert kept.differing(cells) == ["coin-emcee-1-evaluations-2"]
+    assert sorted(asked) == [f"coin-{name}-1-evaluations-2" for name in ("emcee", "ours", "zeus")]
+    assert [cell.measured() for cell in cells] == kept_before
+
+
+def test_seconds_of_a_processor_are_counted_of_one_process() -> None:
+    cell = Cell.of("coin", "dynesty", 1, "processor")
+    assert cell.limits == (0, DENSITIES["coin"].seconds, 1)
+    assert not can_be_equal("costly", "processor")  # who sleeps uses none
+    assert isinstance(backend_of(Limits(*cell.limits)), aptmc.InProcess)
+    assert isinstance(backend_of(Limits(100, 0.0, 2)), aptmc.VirtualTime)
+
+
+def test_clocks_that_count_a_processors_time_stand_still_while_it_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("perf_counter", "monotonic", "time"):
+        monkeypatch.setattr(time, name, getattr(time, name))
+    spent = iter([1.0, 1.0, 2.5])
+    monkeypatch.setattr(time, "process_time", lambda: next(spent))
+    count_processors_time()
+    assert [time.perf_counter(), time.monotonic(), time.time()] == [1.0, 1.0, 2.5]
+
+
 def test_an_error_of_the_evidence_has_its_own() -> None:
     away = np.random.default_rng(1).normal(0.0, 0.3, 4000)
     truth = DENSITIES["coin"].truth.log_evidence
@@ -229,14 +295,18 @@ def test_one_run_of_ours_counts_its_evaluations_and_lines() -> None:
 
 
 def test_weights_count() -> None:
-    from experiments.comparison.given import Answer
-
     draws = np.array([[0.2, 0.5], [0.8, 0.5]])
     plain, weighted = (
         estimates(Answer(draws, weights), "coin") for weights in (None, np.array([1.0, 3.0]))
     )
     assert plain[0] == pytest.approx(0.5)
     assert weighted[0] == pytest.approx(0.65)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_run_without_draws_has_failed() -> None:
+    with pytest.raises(ValueError, match="no draws"):
+        estimates(Answer(np.empty((0, 2))), "coin")
 
 
 def test_everybody_looks_different_in_the_picture() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import aptmc
+from experiments.comparison.backends import backend_of
 from experiments.comparison.given import Answer, Limits
 from experiments.comparison.priors import prior_of
 from experiments.comparison.problem import Density
@@ -12,7 +13,7 @@ from experiments.comparison.problem import Density
 
 def sample(density: Density, limits: Limits, seed: int) -> Answer:
     """Prior times likelihood to a power; all rungs are kept for the evidence."""
-    on = aptmc.VirtualTime(limits.workers) if limits.counts else aptmc.Processes(limits.workers)
+    on = backend_of(limits)
     budget = limits.evaluations / limits.workers if limits.counts else limits.seconds  # here
     problem = aptmc.Tempered(density.log_likelihood, prior_of(density.name))
     run = aptmc.sample(problem, budget=budget, on=on, keep="all", seed=seed, progress=False)

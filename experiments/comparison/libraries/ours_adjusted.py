@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 
 import aptmc
+from experiments.comparison.backends import backend_of
 from experiments.comparison.given import Answer, Limits
 from experiments.comparison.simulators import Simulator
 
@@ -16,7 +17,7 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     sides = zip(case.parameters, case.low, case.high, strict=True)
     prior = aptmc.Prior(**{name: stats.uniform(low, high - low) for name, low, high in sides})
     problem = aptmc.Abc(case.simulate, prior, observed=case.observed, distance=case.distance)
-    on = aptmc.VirtualTime(limits.workers) if limits.counts else aptmc.Processes(limits.workers)
+    on = backend_of(limits)
     budget = limits.evaluations / limits.workers if limits.counts else limits.seconds  # here
     run = aptmc.sample(problem, budget=budget, on=on, seed=seed, progress=False)
     adjusted = run.adjusted()

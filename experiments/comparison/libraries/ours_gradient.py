@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import aptmc
+from experiments.comparison.backends import backend_of
 from experiments.comparison.given import Answer, Limits
 from experiments.comparison.priors import prior_of
 from experiments.comparison.problem import Density
@@ -18,7 +19,7 @@ def sample(density: Density, limits: Limits, seed: int) -> Answer:
 
     jax.config.update("jax_enable_x64", True)
 
-    on = aptmc.VirtualTime(limits.workers) if limits.counts else aptmc.Processes(limits.workers)
+    on = backend_of(limits)
     budget = limits.evaluations / limits.workers if limits.counts else limits.seconds  # here
     problem = aptmc.Tempered(LOG_LIKELIHOODS[density.name], prior_of(density.name))
     run = aptmc.sample(problem, budget=budget, on=on, seed=seed, progress=False)

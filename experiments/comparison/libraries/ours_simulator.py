@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 
 import aptmc
+from experiments.comparison.backends import backend_of
 from experiments.comparison.given import Answer, Limits
 from experiments.comparison.simulators import Simulator
 
@@ -18,7 +19,7 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     problem = aptmc.Abc(case.simulate, prior, observed=case.observed, distance=case.distance)
     fixed = given.tolerances[-1] if given.tolerances else None  # here
     ladder = aptmc.Ladder.auto(coldest=fixed)  # here
-    on = aptmc.VirtualTime(limits.workers) if limits.counts else aptmc.Processes(limits.workers)
+    on = backend_of(limits)
     budget = limits.evaluations / limits.workers if limits.counts else limits.seconds  # here
     run = aptmc.sample(problem, budget=budget, ladder=ladder, on=on, seed=seed, progress=False)
     draws = np.column_stack([np.concatenate(run.series(name)) for name in case.parameters])

@@ -33,6 +33,10 @@ class Engine(ABC):
     def search(self, session: Session, errand: Errand) -> Usage:
         """Compute what an errand asks for until it is over; nothing of it counts."""
 
+    @abstractmethod
+    def over(self) -> None:
+        """No phase will come: whoever has computed may go, while what was found is put away."""
+
 
 @final
 class LoopEngine(Engine):
@@ -58,6 +62,10 @@ class LoopEngine(Engine):
         usage = self._search(session, errand, self._left)
         self._left -= usage.elapsed
         return usage
+
+    @override
+    def over(self) -> None:
+        """Nobody is to go."""
 
     @override
     def left(self) -> float:

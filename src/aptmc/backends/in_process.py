@@ -138,5 +138,9 @@ class WallClockEngine(Engine):
         return before_moves_count(search, self._control)
 
     @override
+    def over(self) -> None:
+        """Nobody is to go."""
+
+    @override
     def left(self) -> float:
         return self._end - self._control.clock.now()

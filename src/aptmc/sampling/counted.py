@@ -70,6 +70,10 @@ class CountedEngine(Engine):
             return min(left, worth)
         return worth if left > 0.0 else 0.0
 
+    @override
+    def over(self) -> None:
+        self._engine.over()
+
     def _ended(self, usage: Usage) -> Usage:
         """Beside a time, a count that is reached is no spent budget."""
         is_reached = self._by_time and self._meter.left <= 0.0

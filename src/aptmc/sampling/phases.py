@@ -93,6 +93,7 @@ class Phases:
             engine = self.counting(engine, control)
             try:
                 usage = self.warm_up(engine, control) or self.sample(engine, control)
+                engine.over()
                 self.session.flush()
                 usage = self.judged(usage, control)
                 self.save(usage)

@@ -136,6 +136,10 @@ class RemoteWorkforce(Workforce[RemoteWorker]):
         self._mailbox.wake()
 
     @override
+    def begin_to_close(self) -> None:
+        """Nothing: they belong to an engine, and need not go."""
+
+    @override
     def close(self) -> None:
         """Withdraw what has not begun, and leave the rest."""
         self._tickets.withdraw_all()

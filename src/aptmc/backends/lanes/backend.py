@@ -296,5 +296,9 @@ class WallClockLanes(Engine):
         return before_moves_count(search, self._control, session.processors)
 
     @override
+    def over(self) -> None:
+        """Nobody is to go."""
+
+    @override
     def left(self) -> float:
         return self._end - self._control.clock.now()

@@ -229,5 +229,7 @@ class _ForkServer:
         self.orphans.end(set())
 
     def _hang_up(self) -> None:
+        if os.getpid() != self.process:  # a worker that has only just begun
+            os._exit(0)
         with suppress(OSError):
             self.parent.shutdown(socket.SHUT_RDWR)

@@ -30,7 +30,8 @@ from aptmc.clock import WallClock
 # Seconds for it to end by itself. The budget is over: whoever has not ended by then, on a machine
 # with many others, is killed. Its workers die with it, and its ancestor ends what they had started;
 # one without an ancestor has to do that itself.
-GRACE, OWN_GRACE = 0.4, 2.0
+GRACE, OWN_GRACE = 0.3, 2.0
+AFTER_KILL = 0.1  # seconds: nothing keeps it then, but it may have to wait for its turn to go
 
 
 class ForkServerNews(NamedTuple):
@@ -63,6 +64,8 @@ class ForkServerLink:
         self._handle: int | None = None  # of its process, once it has begun
         self._is_ready = self._compiles = False
         self.ended_well = False  # by itself, and its workers before it
+        self._grace = GRACE if self._own is None else OWN_GRACE
+        self._until: float | None = None  # when it is killed, once it was asked to end
         self._unsent: deque[tuple[memoryview, int | None]] = deque()  # with a descriptor, or none
         self._send(framed(LATE if is_late else EARLY) + framed(payload))
 
@@ -118,23 +121,30 @@ class ForkServerLink:
         self.ended_well |= kind == GONE
         return ForkServerNews(kind, number, status, text)
 
+    def hang_up(self) -> None:
+        """Have it end, and its workers. One that is still compiling the problem goes on."""
+        if self._until is not None or self._is_left_alone:
+            return
+        self._forget_unsent()
+        self._until = WallClock().now() + self._grace
+        if self._handle is not None:
+            with suppress(ProcessLookupError):  # one that was stopped could not end by itself
+                signal.pidfd_send_signal(self._handle, signal.SIGCONT)
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_WR)
+
     def end(self) -> None:
         """Hang up, which ends it and its workers, and wait until it is gone.
 
         One that is still compiling the problem is left to it: what it keeps on disk is there for
         the next run, and then it ends.
         """
-        self._forget_unsent()
-        if self._compiles and not self._is_ready and self._own is None:
+        self.hang_up()
+        until = self._until
+        if until is None:
             self._leave()
             return
-        grace = GRACE if self._own is None else OWN_GRACE
-        until = WallClock().now() + grace
-        if self._handle is not None:
-            with suppress(ProcessLookupError):  # one that was stopped could not end by itself
-                signal.pidfd_send_signal(self._handle, signal.SIGCONT)
         with suppress(OSError, EOFError):
-            self.socket.shutdown(socket.SHUT_WR)
             # One that is still loading the problem has nothing to put away.
             while self._is_ready and not self.ended_well and _is_readable(self.socket, until):
                 self.hear()
@@ -145,11 +155,16 @@ class ForkServerLink:
             if not (self.ended_well and _is_readable(self._handle, until)):
                 with suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-                _is_readable(self._handle, until + grace)
+                _is_readable(self._handle, WallClock().now() + AFTER_KILL)
             os.close(self._handle)
             self._handle = None
 
+    @property
+    def _is_left_alone(self) -> bool:
+        return self._compiles and not self._is_ready and self._own is None
+
     def _leave(self) -> None:
+        self._forget_unsent()
         self.socket.close()
         if self._handle is not None:
             os.close(self._handle)

@@ -71,6 +71,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         super().__init__()
         self.wire, self.problem = wire, problem
         self._payload, self._keep_warm = payload, keep_warm
+        self._is_closing = False
         self._is_late = False  # whether each worker loads the problem itself
         self._clock = WallClock()
         self._selector = selectors.DefaultSelector()
@@ -193,8 +194,20 @@ class LocalWorkforce(Workforce[LocalWorker]):
         return self._is_ready
 
     @override
+    def begin_to_close(self) -> None:
+        if self._is_closing:
+            return
+        self._is_closing = True
+        # The fork server asks them as well, but has to wait for its turn on a busy machine.
+        for worker in self.workers.values():
+            if worker.process is not None:
+                end_worker(worker.process, signal.SIGTERM)
+        self._fork_server.hang_up()
+
+    @override
     def close(self) -> None:
         """End all workers and the fork server, and wait until they are gone."""
+        self.begin_to_close()
         processes = [worker.process for worker in self.workers.values()]
         for worker in list(self.workers.values()):
             self.dismiss(worker)

@@ -72,6 +72,10 @@ class WorkerEngine(Engine):
         self._idle_since += usage.elapsed
         return usage
 
+    @override
+    def over(self) -> None:
+        self._workforce.begin_to_close()
+
     def _loop(self, session: Session, budget: float) -> WorkerLoop:
         if type(session.kernel) is not self._kernel:
             self._workforce, self._kernel = self._renewed(session), type(session.kernel)

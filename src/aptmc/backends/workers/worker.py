@@ -28,16 +28,18 @@ class Dismissal:
     """Whether the run is over, as a signal says.
 
     It is raised where nothing but the user's function or the wait for an order goes on: elsewhere
-    arguments may be on their way into compiled code, which an exception there would crash.
+    arguments may be on their way into compiled code, which an exception there would crash. Once is
+    enough, however many say so: whoever puts his things away must not be disturbed.
     """
 
     def __init__(self) -> None:
-        self._has_come = self._is_waiting = False
+        self._has_come = self._is_raised = self._is_waiting = False
 
     def hear(self, _number: int, frame: FrameType | None) -> None:
         """Raise it now, or else before the next wait."""
         self._has_come = True
-        if self._is_waiting or is_users(frame):
+        if not self._is_raised and (self._is_waiting or is_users(frame)):
+            self._is_raised = True
             raise Dismissed
 
     def wait_for_order(self, channel: WorkerChannel) -> bytes:

@@ -76,6 +76,10 @@ class Workforce(ABC, Generic[AnyWorker]):
         """End the current `listen` early. May be called from any thread or signal handler."""
 
     @abstractmethod
+    def begin_to_close(self) -> None:
+        """Ask them to go, and do not wait for it; `close` does."""
+
+    @abstractmethod
     def close(self) -> None:
         """End what was started for this workforce."""
 
