@@ -1,9 +1,9 @@
 """Draws of one posterior by one sampler, and the processor seconds that they took.
 
 Each sampler is one process: `python -m experiments.posteriordb.drawn NAME LANGUAGE SAMPLER FILE
-SECONDS` writes what `judged` finds. Getting ready, that is, taking the model apart and compiling, is
-timed apart from warm-up and draws. Our budget is in processor seconds, by a clock that tells them:
-what else the machine does then changes how long a cell takes, and nothing of what comes out of it.
+SECONDS` writes what `judged` finds. Getting ready, that is, taking the model apart and compiling,
+is timed apart from warm-up and draws. Our budget is in processor seconds, by a clock that tells
+them: what else the machine does changes how long a cell takes, and little of what comes out of it.
 """
 
 from __future__ import annotations
