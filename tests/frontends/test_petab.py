@@ -1,8 +1,9 @@
 """Problems of PEtab: models in SBML, simulated by libRoadRunner or AMICI, through pyPESTO.
 
-AMICI is compiled where it is installed, and so is each of its models. One problem is a published one, HIV in the plasma of a patient (Perelson and others, Science 1996), and lies
-in a clone of github.com/Benchmarking-Initiative/Benchmark-Models-PEtab. The variable
-APTMC_PETAB_BENCHMARKS says where; without it that test is skipped.
+AMICI is compiled where it is installed, and so is each of its models. One problem is a published
+one, HIV in the plasma of a patient (Perelson and others, Science 1996), and lies in a clone of
+github.com/Benchmarking-Initiative/Benchmark-Models-PEtab. The variable APTMC_PETAB_BENCHMARKS says
+where; without it that test is skipped.
 """
 
 from __future__ import annotations
