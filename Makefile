@@ -71,7 +71,8 @@ frontends: $(INSTALLED)
 	@$(FRONTENDS)/bin/python -m pip install --quiet --no-input --disable-pip-version-check \
 		--editable '.[frontends]'
 	$(FRONTENDS)/bin/python -m pytest --quiet tests/frontends tests/docs/test_documents.py \
-		-k "frontends or from_" -m "validation or not validation" && \
+		-k "frontends or from_" -m "validation or not validation" \
+		--override-ini=faulthandler_timeout=$(LIMIT) && \
 	$(FRONTENDS)/bin/python -m pytest --quiet --doctest-modules src/aptmc/frontends
 
 # Other people's simulators, in an environment of their own; those that are not installed are skipped.

@@ -1,8 +1,9 @@
 """Draws of one posterior by one sampler, and the processor seconds that they took.
 
-Each sampler is one process on one processor: `python -m experiments.posteriordb.drawn NAME WAY
-FILE SECONDS` writes what `judged` finds. Getting ready, that is, taking the model apart and
-compiling, is timed apart from warm-up and draws.
+Each sampler is one process: `python -m experiments.posteriordb.drawn NAME LANGUAGE SAMPLER FILE
+SECONDS` writes what `judged` finds. Getting ready, that is, taking the model apart and compiling,
+is timed apart from warm-up and draws. Our budget is in processor seconds, by a clock that tells
+them: what else the machine does changes how long a cell takes, and little of what comes out of it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import resource
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -18,13 +20,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aptmc.clock import Clock
 from experiments.posteriordb.compare import judged
 from experiments.posteriordb.posteriors import Posterior, posterior, whole_data
 
 TUNE, DRAWS, CHAINS = 1000, 2000, 4
-# Beside the default, `Nuts()`, where there are several modes.
+# Processor seconds after which a sampler is given up, and said to have taken longer.
+MOST = 300
+# Beside the default, where there are several modes.
 SLICES = "aptmc, EllipticalSlice()"
 LANGUAGES = ("pymc", "numpyro", "stan")
+
+
+# Where NUTS's own starts, anywhere within two of zero, lead chains to where there is no way out.
+FROM_MEDIANS = {"lotka_volterra"}
 
 
 class Drawn(NamedTuple):
@@ -33,6 +42,14 @@ class Drawn(NamedTuple):
     draws: dict[str, Any]
     ready: float
     sampling: float
+
+
+class ProcessorClock(Clock):
+    """Tells the processor seconds of this process, all its threads together."""
+
+    def now(self) -> float:
+        """Processor seconds since the process began."""
+        return time.process_time()
 
 
 def spent() -> float:
@@ -47,7 +64,7 @@ def ours(one: Posterior, language: str, seconds: float, kernel: Any = "auto") ->
 
     begun = spent()
     problem = problem_of(one, language)
-    on = aptmc.InProcess()
+    on = aptmc.InProcess(ProcessorClock())
     said = {"kernel": kernel, "on": on, "progress": False}
     aptmc.sample(problem, budget="200 moves", seed=2, **said)  # what is left to compile
     ready = spent()
@@ -130,13 +147,14 @@ def numpyro_nuts(one: Posterior, seconds: float) -> Drawn:
     """NumPyro's NUTS, one chain after the other; the first has to compile."""
     import jax
     import numpyro
-    from numpyro.infer import MCMC, NUTS
+    from numpyro.infer import MCMC, NUTS, init_to_median, init_to_uniform
 
     from experiments.posteriordb import numpyro_models
 
     numpyro.enable_x64()
-    model = numpyro_models.MODELS[one.name]
-    sampler = MCMC(NUTS(model), num_warmup=TUNE, num_samples=DRAWS, progress_bar=False)
+    start = init_to_median if one.name in FROM_MEDIANS else init_to_uniform
+    kernel = NUTS(numpyro_models.MODELS[one.name], init_strategy=start)
+    sampler = MCMC(kernel, num_warmup=TUNE, num_samples=DRAWS, progress_bar=False)
     chains, took = [], []
     for seed in range(1, CHAINS + 1):
         begun = spent()
@@ -162,6 +180,9 @@ THEIRS: dict[str, dict[str, Callable[[Posterior, float], Drawn]]] = {
 def main(name: str, language: str, who: str, file: str, seconds: str) -> None:
     """Sample, judge, and write what came of it."""
     warnings.simplefilter("ignore")
+    began = time.perf_counter()
+    # The system ends this process then, wherever it is, and whoever started it sees why.
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     one = posterior(name)
     if who == "aptmc":
         found = ours(one, language, float(seconds))
@@ -173,11 +194,16 @@ def main(name: str, language: str, who: str, file: str, seconds: str) -> None:
         found = THEIRS[language][who](one, float(seconds))
     result = judged(found.draws, one)._asdict()
     result |= {"ready": found.ready, "sampling": found.sampling}
-    kept = Path(file)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    half = kept.with_suffix(f".{os.getpid()}")
+    result |= {"wall": time.perf_counter() - began}
+    keep(Path(file), result)
+
+
+def keep(file: Path, result: dict[str, Any]) -> None:
+    """Write it, whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    half = file.with_suffix(f".{os.getpid()}")
     half.write_text(json.dumps(result))
-    half.replace(kept)
+    half.replace(file)
 
 
 if __name__ == "__main__":

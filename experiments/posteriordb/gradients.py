@@ -24,12 +24,10 @@ from typing import Any
 import numpy as np
 
 from experiments.posteriordb.compare import judged
-from experiments.posteriordb.drawn import CHAINS, DRAWS, TUNE, problem_of
+from experiments.posteriordb.drawn import CHAINS, DRAWS, FROM_MEDIANS, TUNE, problem_of
 from experiments.posteriordb.posteriors import NAMES, Posterior, posterior
 
 CACHE = Path(__file__).resolve().parents[2] / ".cache" / "posteriordb" / "gradients"
-# Where NumPyro's own starts, anywhere within two of zero, lead chains to where there is no way out.
-FROM_MEDIANS = {"lotka_volterra"}
 # A leap takes the density and its gradient, and virtual time counts both.
 UNITS_OF_GRADIENT = 2.0
 HEAD = (

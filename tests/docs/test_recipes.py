@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import re
 import shutil
 import sys
@@ -10,7 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+from scipy import stats
 
 import aptmc
 
@@ -20,7 +24,9 @@ RECIPE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 RECIPES = {found["needs"]: found["code"] for found in RECIPE.finditer(PAGE.read_text("utf-8"))}
-BUDGETS = ("10 s", "90 s")  # the second for a machine with much else to do
+PROGRAM = re.compile(r"^```python no-run\n(# r_model\.py\n.*?)^```$", re.MULTILINE | re.DOTALL)
+# Counted, so that a machine with much else to do takes longer, and nothing else.
+SIMULATIONS = 200
 
 
 def test_all_of_them_are_found() -> None:
@@ -35,14 +41,41 @@ def test_a_recipe_runs(needs: str, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.skip(f"needs {needs}")
     script = ModuleType("__main__")
     monkeypatch.setitem(sys.modules, "__main__", script)
-    for budget in BUDGETS:
-        code = RECIPES[needs].replace('"20 s"', f'"{budget}", seed=1, progress=False')
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # theirs
-            exec(compile(code, str(PAGE), "exec"), script.__dict__)
-        run: aptmc.Run = script.__dict__["run"]
-        if run.simulations > 50:
-            break
-    assert run.simulations > 50
+    said = f'budget="{SIMULATIONS} simulations", seed=1, progress=False'
+    code = RECIPES[needs].replace('budget="20 s"', said)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # theirs
+        exec(compile(code, str(PAGE), "exec"), script.__dict__)
+    run: aptmc.Run = script.__dict__["run"]
+    _check(run)
+
+
+@pytest.mark.validation
+def test_a_program_of_r_is_started_once_in_each_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes of a seed and parameters depends on nothing that a process computed before."""
+    if shutil.which("Rscript") is None:
+        pytest.skip("needs Rscript")
+    found = PROGRAM.search(PAGE.read_text("utf-8"))
+    assert found is not None
+    (tmp_path / "r_model.py").write_text(found[1])
+    monkeypatch.syspath_prepend(str(tmp_path))
+    r_model = importlib.import_module("r_model")
+    first, *_, again = (r_model.simulate([4.0, 1.5], np.random.default_rng(k)) for k in (1, 2, 1))
+    assert np.array_equal(first, again)
+    prior = aptmc.Prior(mean=stats.uniform(0, 10), size=stats.uniform(0.1, 5))
+    distance = aptmc.distance.p_norm(2)
+    problem = aptmc.Abc(r_model.simulate, prior, observed=first, distance=distance)
+    run = aptmc.sample(
+        problem, budget=f"{5 * SIMULATIONS} simulations", seed=1, on=aptmc.Processes(2),
+        progress=False,
+    )  # fmt: skip
+    _check(run)
+    r_model.program(os.getpid()).communicate()  # the end of its input is its end
+
+
+def _check(run: aptmc.Run) -> None:
+    assert run.simulations > SIMULATIONS // 10  # most may go to finding a tolerance
     assert run.stopped is aptmc.StopReason.BUDGET_SPENT
     assert len(run.draws["posterior"].data_vars) == 2

@@ -6,7 +6,9 @@ from scipy import stats
 
 import aptmc
 from experiments.posteriordb import two_signs
+from experiments.posteriordb.__main__ import FIVE, cells
 from experiments.posteriordb.compare import judged
+from experiments.posteriordb.drawn import LANGUAGES, THEIRS
 from experiments.posteriordb.posteriors import NAMES, posterior, whole_data
 from experiments.posteriordb.table import table
 
@@ -59,10 +61,21 @@ def test_right_draws_are_right_and_wrong_ones_are_noticed():
     assert found.r_hat < 1.01
     assert 3000 < found.effective < 5000
     assert judged(draws, _shifted(one)).mean_error > FAR
-    row = {**found._asdict(), "ready": 1.0, "sampling": 2.0}
-    found = table({("arK", "pymc", "aptmc"): row, ("arK", "stan", "nutpie"): row})
+    row = {**found._asdict(), "ready": 1.0, "sampling": 2.0, "wall": 5.0}
+    late = {"given_up": 300}
+    two = {("arK", "pymc", "aptmc"): row, ("arK", "stan", "nutpie"): row}
+    found = table({**two, ("arK", "pymc", "pm.sample"): late})
+    head, _, *rows = found.splitlines()
+    assert {row.count("|") for row in rows} == {head.count("|")}
+    assert "| more than 300 |" in found
     assert "\n| arK | PyMC | aptmc |" in found
     assert "\n| | Stan | nutpie |" in found  # the model is that of the row above
+
+
+def test_five_models_in_every_language_here_and_by_its_own_samplers():
+    found = list(cells(FIVE, LANGUAGES))
+    assert sum(cell.is_ours for cell in found) == 15
+    assert len(found) == 15 + 5 * sum(len(THEIRS[language]) for language in LANGUAGES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,8 +1,9 @@
-"""Problems of PEtab: models in SBML, simulated by libRoadRunner, through pyPESTO.
+"""Problems of PEtab: models in SBML, simulated by libRoadRunner or AMICI, through pyPESTO.
 
-One is a published one, HIV in the plasma of a patient (Perelson and others, Science 1996), and lies
-in a clone of github.com/Benchmarking-Initiative/Benchmark-Models-PEtab. The variable
-APTMC_PETAB_BENCHMARKS says where; without it that test is skipped.
+AMICI is compiled where it is installed, and so is each of its models. One problem is a published
+one, HIV in the plasma of a patient (Perelson and others, Science 1996), and lies in a clone of
+github.com/Benchmarking-Initiative/Benchmark-Models-PEtab. The variable APTMC_PETAB_BENCHMARKS says
+where; without it that test is skipped.
 """
 
 from __future__ import annotations
@@ -24,23 +25,27 @@ PRIOR = stats.norm(-0.6, 0.05)  # of the decimal logarithm of the rate
 TIMES, MEASURED, NOISE = np.array([0.0, 1, 2, 4]), np.array([2.1, 1.4, 0.7, 0.5]), 0.2
 
 
-def problem_of(file):
+def problem_of(file, simulator="roadrunner", **others):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for library in ("petab", "roadrunner", "pypesto"):
+        for library in ("petab", simulator, "pypesto"):
             pytest.importorskip(library)
         import pypesto.petab
 
-        importer = pypesto.petab.PetabImporter.from_yaml(file, simulator_type="roadrunner")
+        read = pypesto.petab.PetabImporter.from_yaml
+        importer = read(file, simulator_type=simulator, **others)
         # pyPESTO 0.7 gives RoadRunner the logarithms of fixed parameters for their values.
         table = importer.petab_problem.parameter_df
         table.loc[table["estimate"] == 0, "parameterScale"] = "lin"
         return aptmc.from_pypesto(importer.create_problem())
 
 
-@pytest.fixture(scope="module")
-def problem():
-    return problem_of(FILE)
+@pytest.fixture(scope="module", params=["roadrunner", "amici"])
+def problem(request, tmp_path_factory):
+    if request.param == "roadrunner":
+        return problem_of(FILE)
+    folder = tmp_path_factory.mktemp("amici")
+    return problem_of(FILE, "amici", output_folder=str(folder), model_name="decay")
 
 
 def log_likelihood(log_rate, scale):
@@ -56,10 +61,22 @@ def test_likelihood_and_prior_are_those_of_the_problem(problem):
     assert problem.log_likelihood(theta) == pytest.approx(expected, abs=1e-3)  # as it integrates
     prior = PRIOR.logpdf(-0.3) - np.log(3.9)
     assert problem.prior.log_density(theta) == pytest.approx(prior, abs=1e-6)
+    if problem.gradient is not None:  # AMICI has sensitivities
+        step = 1e-6
+        by_hand = [
+            (log_likelihood(*(theta + one)) - log_likelihood(*(theta - one))).item() / (2 * step)
+            for one in step * np.eye(2)
+        ]
+        np.testing.assert_allclose(problem.gradient(theta), by_hand, rtol=1e-3)
 
 
 @pytest.mark.parametrize(("on", "moves"), [(aptmc.InProcess(), 3000), (aptmc.Processes(2), 1500)])
-def test_a_run_finds_the_posterior(problem, on, moves):
+def test_a_run_finds_the_posterior(problem, request, on, moves):
+    if "amici" in request.node.callspec.id and on.processors > 1:
+        from amici.sim.sundials import hdf5_enabled
+
+        if not hdf5_enabled:
+            pytest.skip("without HDF5 an AMICI model cannot be sent to workers")
     run = aptmc.sample(problem, budget=f"{moves} moves", seed=1, on=on, progress=False)
     rate, scale = np.linspace(-2, 1, 901)[:, None], np.linspace(0.1, 4, 901)[None, :]
     logs = log_likelihood(rate, scale) + PRIOR.logpdf(rate)

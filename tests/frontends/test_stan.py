@@ -192,6 +192,33 @@ def test_a_missing_bridgestan_is_asked_for_by_name(monkeypatch):
         aptmc.from_stan("parameters { real x; }")
 
 
+class OtherBridgeStan:
+    """Compiles nothing, and does not know what others have compiled."""
+
+    def __init__(self, version):
+        self.__version__, self.compiled = version, []
+
+    def compile_model(self, path):
+        self.compiled.append(path)
+        return path.with_suffix(".so")
+
+    def StanModel(self, *_, **__):  # noqa: N802 (as BridgeStan has it)
+        raise AttributeError("undefined symbol: bs_param_initialize")
+
+
+def test_what_another_bridgestan_has_compiled_is_compiled_anew_and_sources_are_named(monkeypatch):
+    compiled = []
+    for version in ("2.7.0", "2.9.0"):
+        other = OtherBridgeStan(version)
+        monkeypatch.setitem(sys.modules, "bridgestan", other)
+        with pytest.raises(InputError, match=rf"BridgeStan {version}, .*bs_param.* BRIDGESTAN"):
+            aptmc.from_stan("parameters { real x; }")
+        compiled += other.compiled
+    assert compiled[0] != compiled[1]
+    for path in compiled:
+        path.unlink()
+
+
 def test_matrices_are_shown_row_by_row():
     variables, order = variables_of(["a.1.1", "a.2.1", "a.1.2", "a.2.2", "a.1.3", "a.2.3", "b"])
     assert [(one.name, one.shape) for one in variables] == [("a", (2, 3)), ("b", ())]

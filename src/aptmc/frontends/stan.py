@@ -127,7 +127,9 @@ def _compiled(bridgestan: Any, model: str | os.PathLike[str]) -> tuple[str, str 
         if not path.is_file():
             raise InputError(f"there is no Stan program {text}")
     else:
-        name = hashlib.sha256(text.encode()).hexdigest()[:16]
+        # What was compiled by another version is of no use, and kept until that comes back.
+        version = getattr(bridgestan, "__version__", "")
+        name = hashlib.sha256(f"{version}\0{text}".encode()).hexdigest()[:16]
         path = kept_folder("stan") / f"model_{name}.stan"
         if not path.is_file():
             path.write_text(text)
@@ -165,8 +167,11 @@ def _model(bridgestan: Any, compiled: str, text: str) -> Any:
     try:
         return bridgestan.StanModel(compiled, text, capture_stan_prints=False, warn=False)
     except AttributeError as error:
+        version = getattr(bridgestan, "__version__", "of unknown version")
         raise InputError(
-            f"{compiled} was not compiled by this version of BridgeStan ({error}): compile it again"
+            f"{compiled} was compiled from other sources than those of BridgeStan {version}, which "
+            f"is installed ({error}): remove it, and see that the variable BRIDGESTAN, if it is "
+            "set, names the sources of that version"
         ) from None
     except RuntimeError as error:
         said = " ".join(str(error).split())
