@@ -99,7 +99,7 @@ def test_several_chains_per_rung_too():
     "kernel",
     [
         aptmc.Slice(4.0),
-        aptmc.Slice(1.0, stretches=3),
+        pytest.param(aptmc.Slice(1.0, stretches=3), marks=pytest.mark.validation),
         pytest.param(
             aptmc.Mixture(aptmc.RandomWalk(2.0), aptmc.Slice(4.0)), marks=pytest.mark.validation
         ),
