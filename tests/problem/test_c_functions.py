@@ -109,8 +109,9 @@ def test_one_in_c_goes_with_one_of_numba(in_c, problem):
 
 def test_worker_processes_load_the_library_themselves(problem, tmp_path):
     run = sampled(
-        problem, on=aptmc.Processes(1, group=1), budget="600 moves", store=tmp_path / "run"
-    )
+        problem, aptmc.RandomWalk(1.0), on=aptmc.Processes(1, group=1), budget="600 moves",
+        store=tmp_path / "run",
+    )  # fmt: skip
     assert np.concatenate(run.series("x[0]")).size > 100
     again = aptmc.replay(tmp_path / "run", problem)
     assert again.is_same, again.difference
