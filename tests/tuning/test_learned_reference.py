@@ -103,7 +103,7 @@ def test_a_warmup_that_is_too_short_leaves_the_prior():
 
 def test_a_ladder_that_is_given_gets_a_reference():
     ladder = aptmc.Ladder.powers([1, 0.3, 0.05, 0.01, 0], reference="learned")
-    given = sampled(ladder=ladder, budget=5_000.0)
+    given = sampled(ladder=ladder, budget=9_000.0)
     assert given.settings.ladder.levels == (1.0, 0.3, 0.05, 0.01, 0.0)
     assert isinstance(given.settings.ladder.reference, Students)
 
