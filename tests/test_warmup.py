@@ -45,7 +45,7 @@ def found_without_likelihood() -> aptmc.Run:
 def test_nothing_but_problem_and_budget_is_needed(found):
     assert found.stopped is aptmc.StopReason.BUDGET_SPENT
     means = [
-        np.concatenate(aptmc.sample(MODES, budget=10_000, on=ON, seed=seed).series("x")).mean()
+        np.concatenate(aptmc.sample(MODES, budget=7_000, on=ON, seed=seed).series("x")).mean()
         for seed in range(2, 12)
     ]
     assert standard_errors_off(means, 0.0) < 4
