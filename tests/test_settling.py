@@ -99,7 +99,8 @@ def test_a_warmup_alone_does_not_settle_a_run(monkeypatch):
 
 def test_rounds_of_a_warmup_hand_on_what_is_settled():
     found = {"schedule": aptmc.Anytime(), "warmup": 32 * SWEEP}
-    assert abs(slow_share(sweeps=48, **found) - 0.5) < 0.03
+    # With 24 runs the standard error is .013.
+    assert abs(slow_share(runs=24, sweeps=48, **found) - 0.5) < 0.04
 
 
 @pytest.mark.validation

@@ -154,7 +154,14 @@ def test_particles_of_a_descent_are_draws_of_the_warmup(settings, monkeypatch):
     assert sum(draws.time.size for draws in told) == warm.time.size - mine.time.size > 0
 
 
-@pytest.mark.parametrize("calls", [None, 150, 1_500], ids=["whole", "in the descent", "in a round"])
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param(None, id="whole", marks=pytest.mark.validation),
+        pytest.param(150, id="in the descent"),
+        pytest.param(1_500, id="in a round"),
+    ],
+)
 def test_a_store_keeps_them_once_however_many_sittings_there_were(calls, tmp_path):
     counter, path = iter(range(10**9)), tmp_path / "run.zarr"
 
