@@ -95,6 +95,7 @@ def moments(problem: aptmc.Abc, **changes: Any) -> Any:
     return np.array([[np.mean(one), np.mean(one**2)] for one in draws]).T
 
 
+@pytest.mark.validation(shortest=0.1)  # those that do, below, are the harder half
 def test_failures_that_do_not_depend_on_the_parameters_leave_the_posterior_as_it_is() -> None:
     problem = aptmc.Abc.early(often_fails, PRIOR, on_error="reject")
     mean, sd = normal.posterior_mean(0.5), normal.posterior_sd(0.5)

@@ -76,15 +76,29 @@ def in_law(held) -> bool:
     return all(checks)
 
 
-@pytest.mark.parametrize("processors", [1, 2])
+ALTERNATING = aptmc.Anytime(every=1.0)
+OTHERS = {
+    "rung-parity": aptmc.Anytime(every=0.7, exchange=aptmc.RungParity(rounds=2)),
+    "within": aptmc.Anytime(every=1.0, exchange=aptmc.OneRandomPair(), within=aptmc.RandomParity()),
+}
+
+
 @pytest.mark.parametrize(
-    "schedule",
+    ("schedule", "processors"),
     [
-        aptmc.Anytime(every=1.0),
-        aptmc.Anytime(every=0.7, exchange=aptmc.RungParity(rounds=2)),
-        aptmc.Anytime(every=1.0, exchange=aptmc.OneRandomPair(), within=aptmc.RandomParity()),
+        pytest.param(ALTERNATING, 1, id="alternating-1"),
+        pytest.param(ALTERNATING, 2, id="alternating-2"),
+        *(
+            pytest.param(
+                schedule,
+                processors,
+                id=f"{name}-{processors}",
+                marks=[pytest.mark.validation] if processors == 1 else [],
+            )
+            for name, schedule in OTHERS.items()
+            for processors in (1, 2)
+        ),
     ],
-    ids=["alternating", "rung-parity", "within"],
 )
 def test_the_coordinator_leaves_the_stationary_law_alone(schedule, processors):
     assert in_law(waiting_states(schedule, processors, 1))
@@ -99,7 +113,7 @@ def test_several_chains_per_rung_too():
     "kernel",
     [
         aptmc.Slice(4.0),
-        aptmc.Slice(1.0, stretches=3),
+        pytest.param(aptmc.Slice(1.0, stretches=3), marks=pytest.mark.validation),
         pytest.param(
             aptmc.Mixture(aptmc.RandomWalk(2.0), aptmc.Slice(4.0)), marks=pytest.mark.validation
         ),

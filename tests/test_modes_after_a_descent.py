@@ -21,7 +21,7 @@ PROCESSORS = 16
 # is the descent's, and a tenth that of the rest of the warm-up.
 BUDGET = 672.0
 RUNS = 75  # the planted errors are three standard errors of 60
-FEW = 40  # an error of two thirds of the standard deviation of a run would be seen
+FEW = 24  # an error of four fifths of the standard deviation of a run would be seen
 
 
 def weights(runs, kernel="auto"):

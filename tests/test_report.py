@@ -138,10 +138,19 @@ def test_a_warm_up_is_shown_round_by_round(warmed: tuple[aptmc.Run, Page]) -> No
 
 
 @pytest.fixture(scope="module")
-def alone() -> str:
-    """Of one run, with settings of many digits and tables."""
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One run, with settings of many digits and tables."""
+    folder = tmp_path_factory.mktemp("reports") / "<b>bold<"  # words of the user are words
+    folder.mkdir()
     kernel = aptmc.RandomWalk(covariance=np.eye(2)[None].repeat(4, axis=0) / 3)
-    return report(seen.sample(kernel=kernel, schedule=aptmc.Anytime(every=4 + 1 / 3)))
+    return seen.stored(folder, kernel=kernel, schedule=aptmc.Anytime(every=4 + 1 / 3))
+
+
+@pytest.fixture(scope="module")
+def alone(stored: Path) -> str:
+    target = aptmc.open(stored).report(stored.parent.parent / "stored.html")
+    assert target == (stored.parent.parent / "stored.html").resolve()
+    return target.read_text(encoding="utf-8")
 
 
 def test_two_runs_are_drawn_one_below_the_other(html: str, alone: str) -> None:
@@ -175,19 +184,12 @@ def test_the_time_of_sampling_stands_beside_the_budget(warmed: tuple[aptmc.Run, 
     assert f"{run.elapsed:,.4g}units of sampling, of a budget of 2,000" in page.text
 
 
-def test_a_stored_run_says_how_to_go_on(tmp_path: Path) -> None:
-    folder = tmp_path / "<b>bold<"  # words of the user are words
-    folder.mkdir()
-    path = seen.stored(folder)
-    run = aptmc.open(path)
-    target = run.report(tmp_path / "stored.html")
-    assert target == (tmp_path / "stored.html").resolve()
-    html = target.read_text(encoding="utf-8")
-    text = Page(html).text
-    assert set(headings(html)) >= {*ALWAYS, *WITH_EVENTS, *WITH_ALL_RUNGS}
-    assert f"aptmc.resume('{path}', problem, budget=...)" in text
-    assert f"aptmc.replay('{path}', problem)" in text
-    assert "<title>stored</title>" in html
+def test_a_stored_run_says_how_to_go_on(stored: Path, alone: str) -> None:
+    text = Page(alone).text
+    assert set(headings(alone)) >= {*ALWAYS, *WITH_EVENTS, *WITH_ALL_RUNGS}
+    assert f"aptmc.resume('{stored}', problem, budget=...)" in text
+    assert f"aptmc.replay('{stored}', problem)" in text
+    assert "<title>stored</title>" in alone
 
 
 def test_a_title_is_words() -> None:

@@ -45,7 +45,7 @@ def found_without_likelihood() -> aptmc.Run:
 def test_nothing_but_problem_and_budget_is_needed(found):
     assert found.stopped is aptmc.StopReason.BUDGET_SPENT
     means = [
-        np.concatenate(aptmc.sample(MODES, budget=10_000, on=ON, seed=seed).series("x")).mean()
+        np.concatenate(aptmc.sample(MODES, budget=7_000, on=ON, seed=seed).series("x")).mean()
         for seed in range(2, 12)
     ]
     assert standard_errors_off(means, 0.0) < 4
@@ -154,7 +154,14 @@ def test_particles_of_a_descent_are_draws_of_the_warmup(settings, monkeypatch):
     assert sum(draws.time.size for draws in told) == warm.time.size - mine.time.size > 0
 
 
-@pytest.mark.parametrize("calls", [None, 150, 1_500], ids=["whole", "in the descent", "in a round"])
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param(None, id="whole", marks=pytest.mark.validation),
+        pytest.param(150, id="in the descent"),
+        pytest.param(1_500, id="in a round"),
+    ],
+)
 def test_a_store_keeps_them_once_however_many_sittings_there_were(calls, tmp_path):
     counter, path = iter(range(10**9)), tmp_path / "run.zarr"
 
@@ -191,10 +198,10 @@ def test_a_run_by_rejection_keeps_them_too(tmp_path):
     assert particles(run).time.size >= 32
 
 
-def test_the_same_seed_finds_the_same(found):
-    again = aptmc.sample(MODES, budget=BUDGET, on=ON, seed=1)
-    assert again.settings.ladder == found.settings.ladder
-    np.testing.assert_array_equal(again.chains()[0].state, found.chains()[0].state)
+def test_the_same_seed_finds_the_same():
+    one, again = (aptmc.sample(MODES, budget=5_000, on=ON, seed=1) for _ in range(2))
+    assert again.settings.ladder == one.settings.ladder
+    np.testing.assert_array_equal(again.chains()[0].state, one.chains()[0].state)
 
 
 def test_what_was_found_can_be_used_by_hand(found):

@@ -27,7 +27,7 @@ from tests.support.lossy_time import (
 def waiting(when_lost, *, death_rate=0.1, step_time=TIME_BY_OUTCOME, ahead=0):
     """What waiting chains hold if processors die; some 16 moves of each chain between looks."""
     rules = Rules(death_rate=death_rate, when_lost=when_lost, ahead=ahead)
-    return waiting_states(rules, step_time, looks=1500, gap=300.0, chains_per_rung=1 + ahead)
+    return waiting_states(rules, step_time, looks=1000, gap=300.0, chains_per_rung=1 + ahead)
 
 
 @pytest.mark.parametrize("ahead", [0, 1], ids=["one move lost", "two moves lost"])

@@ -29,7 +29,7 @@ def waiting(enough, *, steps=1, unit=0.0, step_time=TIME_BY_START):
     The gap is no multiple of the unit of time: looks come at any moment of a move.
     """
     rules = Rules(enough=enough, steps=steps, unit=unit)
-    return waiting_states(rules, step_time, looks=1500, gap=597.3)
+    return waiting_states(rules, step_time, looks=1000, gap=597.3)
 
 
 @pytest.mark.parametrize(

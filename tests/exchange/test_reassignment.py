@@ -98,7 +98,14 @@ def reassigned(rule, runs=1500):
     return ladder, machine, held
 
 
-@pytest.mark.parametrize("rule", [aptmc.Reassignment(), aptmc.Alternating(), aptmc.RungParity()])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        aptmc.Reassignment(),
+        aptmc.Alternating(),
+        pytest.param(aptmc.RungParity(), marks=pytest.mark.validation),
+    ],
+)
 def test_exchanges_leave_exact_draws_exact(rule):
     ladder, machine, held = reassigned(rule)
     rng = np.random.default_rng(5)

@@ -22,7 +22,7 @@ BUDGETS = {
 CASES = [(sampler, power) for sampler in BUDGETS for power in range(4)]
 # A shared pool, a quick one; the others come in the validation.
 QUICK = [(SHARED_3, 1)]
-QUICK_BUDGET = 6e4
+QUICK_BUDGET = 4e4
 LONGEST = {(APTMC_1_FED, 3), (APTMC_W, 1), (SHARED_3, 3)}
 OTHERS = [case for case in CASES if case not in QUICK]
 

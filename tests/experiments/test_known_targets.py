@@ -19,14 +19,14 @@ from experiments.known_targets.quantities import Sums, found
 RUNS = 16
 # Shares of the experiment's budget: long enough for every mode to be visited, and no longer.
 SCALES = {
-    "twenty modes": 0.05,
+    "twenty modes": 0.04,
     "two modes": 0.12,
     "coin": 0.1,
     "gamma mixture": 0.05,
     "normal": 0.1,
 }
 # Random walks, share of the budget and runs, where fewer show as much.
-WALKS = {"twenty modes": (0.05, 6)}
+WALKS = {"twenty modes": (0.02, 6)}
 # Whose kernels and ladders are like those of the others.
 LEFT_OUT = {"two modes", "coin", "gamma mixture", "normal"}
 TARGETS = {target.name: target for target in (*densities.TARGETS, *simulators.TARGETS)}

@@ -44,6 +44,10 @@ def eight():
         return from_numpyro(schools, EFFECTS, errors=ERRORS)
 
 
+AT_LENGTH = pytest.mark.validation(shortest=0.1)  # all of it in `make frontends`, too
+
+
+@AT_LENGTH
 def test_the_parts_sum_to_the_model_and_so_do_their_slopes(eight):
     theta = np.random.default_rng(0).normal(size=10)
     parts, slopes = np.empty(2), np.empty(10)
@@ -62,6 +66,7 @@ def test_the_parts_sum_to_the_model_and_so_do_their_slopes(eight):
     assert parts[1] == pytest.approx(likelihood.sum() + constant, rel=1e-12)
 
 
+@AT_LENGTH
 def test_users_see_what_the_model_says(eight):
     assert [variable.name for variable in eight.variables] == ["mu", "tau", "z", "theta"]
     assert eight.variables[3].dims == ("school",)
@@ -73,6 +78,7 @@ def test_users_see_what_the_model_says(eight):
     np.testing.assert_allclose(shown[10:], 0.5 + 0.5 * np.exp(0.5))
 
 
+@AT_LENGTH
 def test_draws_of_the_prior_are_those_of_the_model(eight):
     draws = eight.prior.draw(np.random.default_rng(1), 2000)
     # Four standard errors, of quartiles where there is no mean.
@@ -99,6 +105,7 @@ def test_supports_of_all_kinds():
     assert np.all(rows[:, 4] > rows[:, 3])
 
 
+@AT_LENGTH
 def test_a_changed_model_is_another(eight):
     same = from_numpyro(schools, EFFECTS, ERRORS)
     assert same.fingerprint() == eight.fingerprint()

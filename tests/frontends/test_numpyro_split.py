@@ -77,7 +77,7 @@ def parts(model, theta):
         pytest.param(in_a_loop, marks=pytest.mark.validation),
         pytest.param(scaled, marks=pytest.mark.validation),
         masked,
-        with_its_own_key,
+        pytest.param(with_its_own_key, marks=pytest.mark.validation),
     ],
 )
 def test_both_sum_to_the_density_that_numpyro_samples(model):
@@ -98,6 +98,7 @@ def test_the_prior_has_the_density_of_its_draws():
     assert prior == pytest.approx(3 * of_draws)
 
 
+@pytest.mark.validation(shortest=0.1)  # `make frontends` has it, too
 def test_a_loop_draws_as_numpyro_does_and_its_sites_are_shown():
     split = Split(in_a_loop, (DATA,), {}, sites_of(in_a_loop, (DATA,), {}))
     draw, shown = jaxpr_as_fun(split.draw()), jaxpr_as_fun(split.shown())

@@ -26,7 +26,7 @@ sys.argv = ["one_run", {name!r}, sys.argv[1]]
 runpy.run_module("tests.hostile.one_run", run_name="__main__")
 """
 # One of each kind; all of them in the validation.
-SELECTION = ("garbage into descriptors, once", "fork, and both return", "a daemon")
+SELECTION = ("garbage into descriptors, once", "fork, and both return")
 MAY_BE_LEFT = {"script.py", "outcome.json", "done"}
 SHARED = Path("/dev/shm")
 SOCKETS = Path("/proc/net/unix")

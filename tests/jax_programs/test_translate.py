@@ -89,7 +89,12 @@ LONG = pytest.mark.validation
 
 @pytest.mark.parametrize(
     "function",
-    [pytest.param(numbers, marks=LONG), shapes, control, pytest.param(matrices, marks=LONG)],
+    [
+        pytest.param(numbers, marks=LONG),
+        pytest.param(shapes, marks=LONG),
+        control,
+        pytest.param(matrices, marks=LONG),
+    ],
 )
 def test_programs_give_what_jax_gives(function):
     found, expected = both_ways(function, THETA)

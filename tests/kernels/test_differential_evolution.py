@@ -34,6 +34,7 @@ class TestDensity(KernelContract):
         return self.kernel
 
 
+@pytest.mark.validation(shortest=0.1)  # proposals and races keep theirs on their own
 class TestSimulator(KernelContract):
     model = Simulator()
     kernel = aptmc.DifferentialEvolution(ARCHIVED, steps=3)

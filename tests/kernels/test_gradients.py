@@ -137,12 +137,17 @@ def slope_of_correlated(theta):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda metric: aptmc.Hmc(metric, leaps=5),
-        lambda metric: aptmc.Nuts(metric),
-        lambda metric: aptmc.Mala(metric, steps=3),
-        lambda metric: aptmc.Mala(metric, steps=3, search=True),
+        pytest.param(lambda metric: aptmc.Hmc(metric, leaps=5), id="Hmc"),
+        pytest.param(lambda metric: aptmc.Nuts(metric), id="Nuts"),
+        pytest.param(
+            lambda metric: aptmc.Mala(metric, steps=3), id="Mala", marks=pytest.mark.validation
+        ),
+        pytest.param(
+            lambda metric: aptmc.Mala(metric, steps=3, search=True),
+            id="Mala, searched",
+            marks=pytest.mark.validation,
+        ),
     ],
-    ids=["Hmc", "Nuts", "Mala", "Mala, searched"],
 )
 def test_correlated_draws_stay_exact_although_the_metric_is_wrong(make):
     problem = aptmc.Power(correlated, {"x": np.zeros(3)}, gradient=slope_of_correlated)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numba import njit
 from scipy import stats
 
@@ -13,6 +14,7 @@ from aptmc.targets import INTERPRETED, NUMBA
 LADDER = aptmc.Ladder.powers([1.0, 0.3, 0.0])
 
 
+@pytest.mark.validation(shortest=0.1)  # on one coordinate in `test_contract.py`
 def test_compiled_and_plain_moves_are_the_same_bit_for_bit():
     prior = aptmc.Prior(a=stats.norm(0, 2), b=stats.gamma(3, scale=2))
 

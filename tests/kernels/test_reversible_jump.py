@@ -232,10 +232,24 @@ def sampled(example, budget, seed, **options):
     )
 
 
+def test_probabilities_of_models_are_those_of_the_target():
+    run = TestReversibleJump().sampled(TestReversibleJump.kernel)
+    found, exact = run.model_probabilities(), MODEL.weights(0)
+    assert sum(one.mean for one in found.values()) == pytest.approx(1.0)
+    for model, right in enumerate(exact):
+        assert abs(found[model].mean - right) < 4.0 * found[model].mcse
+        assert found[model].mcse < 0.05
+    # The control: those of the prior, which are alike.
+    assert abs(found[0].mean - 1.0 / 3.0) > 4.0 * found[0].mcse
+    (said,) = [note for note in run.summary().notes if note.startswith("posterior prob")]
+    assert f"2: {found[2].mean:.3f} ± " in said
+
+
+@pytest.mark.validation(shortest=0.1)
 @pytest.mark.parametrize(
     ("example", "budget"),
     [
-        pytest.param(change_points, 60_000, marks=pytest.mark.validation, id="coal"),
+        pytest.param(change_points, 60_000, id="coal"),
         pytest.param(components, 30_000, id="mixture"),
     ],
 )

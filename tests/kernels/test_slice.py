@@ -161,6 +161,7 @@ def test_giving_up_early_is_exact_too(monkeypatch):
     assert follows(after, two_slopes_cdf)
 
 
+@pytest.mark.validation(shortest=0.1)  # on one coordinate in `test_contract.py`
 def test_compiled_and_plain_moves_are_the_same_bit_for_bit():
     prior = aptmc.Prior(a=stats.norm(0, 2), b=stats.gamma(3, scale=2))
 

@@ -28,6 +28,7 @@ RUNGS = 3
 MOST, FEWEST = 4.0, 10.0
 
 
+@pytest.mark.validation(shortest=0.1)  # `make test` has the same draw by draw, on one rung
 def test_virtual_time_with_the_same_ticks_has_the_same_law():
     """Two chains on each rung and a processor of their own, there and here."""
     virtual = sampled(

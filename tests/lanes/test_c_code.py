@@ -228,6 +228,7 @@ LEFT_OUT = {
     "trajectories that turn back",
     "leaps whose size is searched for",
     "a density of JAX",
+    "a simulator of JAX",
     "a simulator of JAX that gives data",
     "two modes, simulated whole",
     "data, simulated whole and compared",

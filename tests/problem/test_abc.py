@@ -150,7 +150,14 @@ VANDALS = {
 }
 
 
-@pytest.mark.parametrize("kind", VANDALS)
+# Of compiled functions that do, a distance is in `test_named_data.py`.
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.validation(0.1)] if kind == "compiled" else [])
+        for kind in VANDALS
+    ],
+)
 def test_functions_that_change_their_arguments_do_no_harm(kind: str) -> None:
     # One that can stop early is told tolerances on its way to first states.
     harmless = aptmc.Abc.early(early, PRIOR) if kind == "early" else COMPILED

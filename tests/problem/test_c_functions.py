@@ -81,10 +81,18 @@ def sampled(problem, kernel=ALONG, **options):
     return aptmc.sample(problem, kernel=kernel, **({"budget": 2000} | SETTINGS | options))
 
 
-def test_they_are_compiled_end_to_end_and_give_the_draws_of_numbas_own(problem):
+def in_plain_python():
+    """The same, which takes less time than to have numba compile it."""
+    compiled = numba_problem()
+    return aptmc.Tempered(
+        compiled.log_likelihood.py_func, PRIOR, gradient=compiled.gradient.py_func
+    )
+
+
+def test_they_are_compiled_end_to_end_and_give_the_draws_of_python(problem):
     assert problem.target is NUMBA
     assert isinstance(problem.default_kernel(), aptmc.Nuts)
-    mine, theirs = sampled(problem), sampled(numba_problem())
+    mine, theirs = sampled(problem), sampled(in_plain_python())
     assert mine.draws.posterior.sizes["draw"] > 100
     for one, other in zip(mine.chains(), theirs.chains(), strict=True):
         np.testing.assert_array_equal(one.state, other.state)
@@ -109,8 +117,9 @@ def test_one_in_c_goes_with_one_of_numba(in_c, problem):
 
 def test_worker_processes_load_the_library_themselves(problem, tmp_path):
     run = sampled(
-        problem, on=aptmc.Processes(1, group=1), budget="600 moves", store=tmp_path / "run"
-    )
+        problem, aptmc.RandomWalk(1.0), on=aptmc.Processes(1, group=1), budget="600 moves",
+        store=tmp_path / "run",
+    )  # fmt: skip
     assert np.concatenate(run.series("x[0]")).size > 100
     again = aptmc.replay(tmp_path / "run", problem)
     assert again.is_same, again.difference

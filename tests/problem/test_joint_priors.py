@@ -55,19 +55,23 @@ def test_both_spellings_draw_the_same_numbers() -> None:
     np.testing.assert_allclose(plain, compiled, rtol=1e-14)
 
 
-def test_draws_without_density_are_drawn_again() -> None:
-    for spelled in (njit, lambda function: function):
-        prior = Prior.joint(
-            spelled(lambda theta: 0.0 if theta[0] < 0.25 else -np.inf),
-            spelled(lambda rng: np.array([rng.random()])),
-            x=(),
-        )
-        assert prior.draw(np.random.default_rng(1), 100).max() < 0.25
-        nowhere = Prior.joint(
-            spelled(lambda theta: -np.inf), spelled(lambda rng: np.array([rng.random()])), x=()
-        )
-        with pytest.raises(InputError, match="drew no point of finite log density"):
-            nowhere.draw(np.random.default_rng(1))
+@pytest.mark.parametrize(
+    "spelled",
+    [pytest.param(njit, marks=pytest.mark.validation), lambda function: function],
+    ids=["numba", "Python"],
+)
+def test_draws_without_density_are_drawn_again(spelled: Any) -> None:
+    prior = Prior.joint(
+        spelled(lambda theta: 0.0 if theta[0] < 0.25 else -np.inf),
+        spelled(lambda rng: np.array([rng.random()])),
+        x=(),
+    )
+    assert prior.draw(np.random.default_rng(1), 100).max() < 0.25
+    nowhere = Prior.joint(
+        spelled(lambda theta: -np.inf), spelled(lambda rng: np.array([rng.random()])), x=()
+    )
+    with pytest.raises(InputError, match="drew no point of finite log density"):
+        nowhere.draw(np.random.default_rng(1))
 
 
 @pytest.mark.parametrize(

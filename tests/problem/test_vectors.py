@@ -101,7 +101,7 @@ def elliptical(kind: str) -> Prior:
     return Prior(x=ELLIPTICAL[kind])
 
 
-@pytest.mark.parametrize("kind", ELLIPTICAL)
+@pytest.mark.parametrize("kind", ["normal", "t", pytest.param("one", marks=pytest.mark.validation)])
 def test_multivariate_densities_are_scipys_compiled_and_plain(kind: str) -> None:
     prior, frozen = elliptical(kind), ELLIPTICAL[kind]
     assert prior.is_compiled

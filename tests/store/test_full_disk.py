@@ -75,7 +75,15 @@ def uses(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
+@pytest.mark.parametrize(
+    "share",
+    [
+        0.0,
+        *(pytest.param(other, marks=pytest.mark.validation) for other in (0.1, 0.3, 0.7, 0.9)),
+        0.5,
+        1.0,
+    ],
+)
 def test_a_full_disk_ends_the_run_and_nothing_is_lost(
     share, tmp_path, monkeypatch, disk, whole, uses
 ):

@@ -86,7 +86,7 @@ def test_ones_own_kernel_goes_on_if_it_is_given_again(tmp_path):
 @pytest.mark.parametrize(
     ("kernel", "given_again"),
     [
-        (aptmc.RandomWalk("auto"), None),
+        pytest.param(aptmc.RandomWalk("auto"), None, marks=pytest.mark.validation),
         (aptmc.Mixture(aptmc.RandomWalk("auto"), aptmc.Slice("auto"), 0.3), None),
         (Cauchy(learns=True), Cauchy(learns=True)),
     ],

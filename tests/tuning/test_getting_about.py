@@ -130,7 +130,10 @@ def test_most_chains_stand_where_jumps_lead_from_mode_to_mode():
     [
         {"kernel": aptmc.EllipticalSlice(jumps=0.0)},
         {"keep": "all"},
-        {"kernel": aptmc.RandomWalk("auto", spread=1.0)},
+        pytest.param(
+            {"kernel": aptmc.RandomWalk("auto", spread=1.0)},
+            marks=pytest.mark.validation(shortest=0.1),
+        ),
     ],
     ids=["no jumps", "evidence", "a kernel that cannot tell"],
 )

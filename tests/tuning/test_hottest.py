@@ -14,7 +14,9 @@ from aptmc.warmup.tolerances import up_to
 from tests.support.wide_prior import PRIOR, sample, share
 
 
-@pytest.mark.parametrize("hottest", [math.inf, 5.0, 0.6])
+@pytest.mark.parametrize(
+    "hottest", [math.inf, pytest.param(5.0, marks=pytest.mark.validation), 0.6]
+)
 def test_a_ladder_ends_where_it_was_asked_to(hottest) -> None:
     run = sample(ladder=aptmc.Ladder.auto(coldest=0.1, hottest=hottest), budget=10_000)
     levels = run.settings.ladder.levels

@@ -102,14 +102,15 @@ def test_a_warmup_that_is_too_short_leaves_the_prior():
 
 
 def test_a_ladder_that_is_given_gets_a_reference():
-    given = sampled(ladder=aptmc.Ladder.powers([1, 0.3, 0.05, 0.01, 0], reference="learned"))
+    ladder = aptmc.Ladder.powers([1, 0.3, 0.05, 0.01, 0], reference="learned")
+    given = sampled(ladder=ladder, budget=9_000.0)
     assert given.settings.ladder.levels == (1.0, 0.3, 0.05, 0.01, 0.0)
     assert isinstance(given.settings.ladder.reference, Students)
 
 
 def test_a_density_has_one_where_there_was_no_prior():
     problem = aptmc.Power(lambda theta: -0.5 * theta @ theta, start=[1.0, 1.0])
-    found = sampled(problem, budget=8_000.0, keep="all")
+    found = sampled(problem, budget=5_000.0, keep="all")
     assert found.settings.ladder.levels[-1] == 0.0
     evidence = found.log_evidence()
     assert abs(evidence.value - math.log(2.0 * math.pi)) < 5.0 * evidence.standard_error
