@@ -140,6 +140,8 @@ WAYS = [
     *[(name, kernel, Hits(), True) for name, kernel in OF_SIMULATOR.items()],
     *[(f"{name}, plain", kernel, Hits(), False) for name, kernel in OF_SIMULATOR.items()],
 ]  # fmt: skip
+# To compile one takes seconds, with gradients many.
+AT_FIRST = "EllipticalSlice"
 
 
 def waiting_states(schedule, model, problem, kernel):
@@ -180,11 +182,12 @@ def in_law(model, held) -> bool:
     return all(checks)
 
 
-# To compile one takes seconds, with gradients many. The walk and slices are at 10 : 1 in
-# `test_invariance.py`.
-@pytest.mark.validation(shortest=0.1)
 @pytest.mark.parametrize(
-    ("kernel", "model", "is_compiled"), [pytest.param(*way, id=name) for name, *way in WAYS]
+    ("kernel", "model", "is_compiled"),
+    [
+        pytest.param(*way, id=name, marks=[] if name == AT_FIRST else [pytest.mark.validation])
+        for name, *way in WAYS
+    ],
 )
 def test_slow_states_get_no_more_weight(kernel, model, is_compiled):
     problem = model.compiled if is_compiled else model.plain
