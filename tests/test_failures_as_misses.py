@@ -33,7 +33,7 @@ def backend(request: pytest.FixtureRequest) -> Any:
 
 @pytest.mark.parametrize("kind", PLAIN)
 def test_a_run_goes_on_and_counts_the_failures(kind: str, backend: Any) -> None:
-    run = sample(PLAIN[kind].problem(on_error="reject"), on=backend, budget=3000)
+    run = sample(PLAIN[kind].problem(on_error="reject"), on=backend)
     assert run.stopped is StopReason.BUDGET_SPENT
     assert 0 < run.failures < run.simulations
     for draws in all_draws(run):

@@ -27,7 +27,7 @@ from tests.support.statistical import standard_errors_off
 
 MODES = aptmc.Tempered(two_modes, aptmc.Prior(x=stats.uniform(-20, 40)))
 NORMAL = aptmc.Abc.early(normal_distance, aptmc.Prior(theta=stats.norm(0, math.sqrt(5))))
-BUDGET = 30_000  # of which a quarter is the warm-up
+BUDGET = 40_000  # of which a quarter is the warm-up
 DENSITY = aptmc.Power(two_modes, start={"x": 8.0})
 ON = VirtualTime(3)
 

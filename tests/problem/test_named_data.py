@@ -18,7 +18,7 @@ from aptmc.backends.workers.wire import Wire
 from aptmc.distance import by_part, p_norm
 from tests.support.normal_data import OBSERVED, PRIOR, assert_same, sample, simulate
 
-BUDGET = 200  # of virtual time: a datum in a wrong place shows in the first draws
+BUDGET = 300  # of virtual time: a datum in a wrong place shows in the first draws
 SUPREMUM = p_norm(math.inf)
 DAYS = pandas.Index([3, 1, 2], name="day")
 PLAIN = simulate.py_func

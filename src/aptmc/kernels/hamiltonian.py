@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
-from typing import Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from typing_extensions import override
@@ -67,6 +67,8 @@ class Hamiltonian(Kernel):
     extent_takes_room = False
     # The mean acceptance along trajectories to aim for.
     best_acceptance = 0.8
+    # Fields that the code of a step depends on.
+    compiled_options: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.metric, Metric) and self.metric != AUTO:
@@ -82,8 +84,9 @@ class Hamiltonian(Kernel):
     @property
     @override
     def code(self) -> Hashable:
-        """Its kind, and how much room it needs: settings reach the step as numbers."""
-        return type(self), self.extent if self.extent_takes_room else 0
+        """Its kind, how much room it needs, and options: settings reach the step as numbers."""
+        options = (getattr(self, name) for name in self.compiled_options)
+        return type(self), self.extent if self.extent_takes_room else 0, *options
 
     # --- learning -----------------------------------------------------------------------------
 

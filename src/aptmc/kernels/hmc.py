@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -88,6 +88,7 @@ class Mala(Hamiltonian):
     search: bool = False
 
     best_acceptance = 0.574
+    compiled_options = ("search",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,12 +100,6 @@ class Mala(Hamiltonian):
     def extent(self) -> int:
         """One leap."""
         return 1
-
-    @property
-    @override
-    def code(self) -> Hashable:
-        """Its kind, and whether it searches."""
-        return Mala, self.search
 
     @override
     def step(self, parts: Parts) -> Callable[..., bool]:
