@@ -12,7 +12,6 @@ import aptmc
 from aptmc.schedule import Schedule
 from aptmc.session.descent.descent import Descent
 from aptmc.session.descent.population import Population
-from benchmarks.modes_after_a_descent import one
 from tests.test_descent import SLOW_MODE
 
 LOG = logging.getLogger(__name__)
@@ -61,7 +60,7 @@ def test_the_slow_mode_keeps_its_weight():
 @pytest.mark.validation(shortest=0.1)
 def test_within_a_hundredth(validation_scale):
     """One run has a standard deviation of 0.06, 1,000 runs a standard error of 0.0019: where 3,000
-    had 0.4989 ± 0.0011, a hundredth is more than four and a half of them away."""
+    had 0.4968 ± 0.0010, a hundredth is more than three and a half of them away."""
     found, sweeps = weights(max(int(1000 * validation_scale), 2 * RUNS))
     assert 13.0 < sweeps < 18.0
     assert abs(away(found)) < 4.0
@@ -77,34 +76,6 @@ def test_not_if_the_run_began_anew_with_everybody_at_rest(monkeypatch, validatio
     assert away(found) < -4.0
     if validation_scale >= 1.0:
         assert found.mean() < 0.49
-
-
-def first_quarter(runs):
-    """Weights in the draws that come first, of those that count: what descents lack is there."""
-    return np.array([one(seed).by_quarter[0] for seed in range(runs)])
-
-
-@pytest.mark.validation
-def test_the_first_draws_after_a_descent_have_it_too():
-    """In 3,000 runs 0.4959, so that 1,000 are not yet three standard errors of 0.0025 off."""
-    assert abs(away(first_quarter(1000))) < 4.0
-
-
-@pytest.mark.validation
-def test_not_if_copies_went_on_until_they_have_moved(monkeypatch):
-    """The planted error: a stage ends with its hits, and who hits late has more moves until one
-    leads to where moves come home soon. In 4,000 runs 0.4844, of 1,000 six standard errors off."""
-    choose = Population.choose
-
-    def unmoved_first(self):
-        self.has_turn = self.is_copy.copy()
-        return choose(self)
-
-    monkeypatch.setattr(Population, "choose", unmoved_first)
-    monkeypatch.setattr(
-        Descent, "_has_moved_enough", property(lambda self: self._moved >= self._wanted)
-    )
-    assert away(first_quarter(1000)) < -4.0
 
 
 @pytest.mark.validation

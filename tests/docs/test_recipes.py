@@ -50,7 +50,7 @@ def test_a_recipe_runs(needs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _check(run)
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_a_program_of_r_is_started_once_in_each_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -125,7 +125,7 @@ SLICES = aptmc.Tempered(one_mode, PRIOR)
 TWO = aptmc.Tempered(two_modes, PRIOR)
 
 
-def sampled(problem, budget=20_000, **options):
+def sampled(problem, budget=40_000, **options):
     on = aptmc.VirtualTime(2)
     return aptmc.sample(problem, budget=budget, seed=1, on=on, progress=False, **options)
 

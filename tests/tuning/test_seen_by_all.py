@@ -149,7 +149,7 @@ def test_a_store_keeps_what_was_seen() -> None:
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_a_short_run_knows_the_weights_of_eighteen_modes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The egg box in 100,000 evaluations. Each rung by itself: about 0.036 (five runs)."""
     density = DENSITIES["egg box"]
