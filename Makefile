@@ -8,8 +8,8 @@
 
 # Name another Python with `make PYTHON=...`; without that, a newer one is looked for if need be.
 PYTHON ?= python3
-# Processes for the tests: one more than processors, for a tenth of the time a test waits for others.
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Processes for the tests.
+JOBS ?= auto
 # Length of the statistical suites: 1 is the full length.
 SCALE ?= 1
 # Seconds after which one of them is said to hang.

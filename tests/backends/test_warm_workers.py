@@ -9,6 +9,7 @@ import socket
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -145,8 +146,10 @@ def test_a_module_that_was_edited_between_two_runs_is_loaded_anew(tmp_path, monk
         source.write_text(f"def log_density(theta):\n    return {height} if theta[0] else 0.0\n")
         importlib.invalidate_caches()
         module = importlib.reload(importlib.import_module("users_own_module"))
-        run = run_until(problem=aptmc.Power(module.log_density, {"x": 0.0}), on=ON)
-        found.append(float(run.chains(0)[0].state[:, value_column(1)].max()))
+        # Enough for each chain to have moved since the run has settled.
+        run = run_until(300, problem=aptmc.Power(module.log_density, {"x": 0.0}), on=ON)
+        states = np.concatenate([one.state for one in run.chains(0)])
+        found.append(float(states[:, value_column(1)].max()))
     assert found == [1.0, 20.0]
 
 
