@@ -13,8 +13,6 @@ import argparse
 import math
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -32,6 +30,7 @@ import aptmc
 from aptmc.backends.processes import local_workforce
 from aptmc.backends.processes.local_workforce import LocalWorker, LocalWorkforce
 from aptmc.sampling.handle import Inspection
+from benchmarks.spending import busy_loops
 from experiments.estimates import Estimate, estimate
 
 SLOW, FAST = 0.2, 0.01  # seconds of a move in each mode
@@ -54,18 +53,6 @@ def log_likelihood(theta: Any) -> float:
     """Two modes alike, of which the right one takes long."""
     time.sleep(SLOW if theta[0] > 0.0 else FAST)
     return float(-0.5 * (abs(theta[0]) - 4.0) ** 2)
-
-
-@contextmanager
-def busy(programs: int) -> Iterator[None]:
-    """So many others compute as well."""
-    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(programs)]
-    try:
-        yield
-    finally:
-        for other in others:
-            other.kill()
-            other.wait()
 
 
 def killed_run(
@@ -180,7 +167,7 @@ def main() -> None:
     print("| a lost move is | kills in a run | moves | weight of the slow mode | off by | latest |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name, planted in (("replayed with its key", False), ("drawn afresh", True)):
-        with fresh_keys() if planted else nullcontext(), busy(options.busy):
+        with fresh_keys() if planted else nullcontext(), busy_loops(options.busy):
             weight, moves, kills, late = killed_runs(
                 options.runs, options.seconds, options.at_once, options.per_second,
                 is_stored=options.stored,
