@@ -67,17 +67,17 @@ def announced(on: Backend | None, budget: float | str, *, progress: bool) -> Ite
 
 
 @contextmanager
-def before_the_budget(problem: object, on: Backend | None, control: Control) -> Iterator[None]:
-    """What does not count: this block, and what is compiled once on a machine.
+def while_workers_begin(problem: object, on: Backend | None, control: Control) -> Iterator[None]:
+    """Have workers begin while this block looks at what was asked for, and note what is compiled.
 
-    A plain problem does not wait for that: see `aptmc.session.compilation`.
+    Of all that a call does only that does not count which is compiled once on a machine, and a
+    plain problem does not wait for that: see `aptmc.session.compilation`.
     """
     is_plain = isinstance(problem, Problem) and not problem.target.is_compiled
     waits = not is_plain or when_to_compile() == FIRST
     if on is not None:
         on.start_early(compiles=not is_plain)
     yield
-    control.budget_begins()
     if waits and (on is None or on.is_in_real_time) and not is_in_cache():
         control.once = partial(_compile_the_sampler, control)
 

@@ -15,7 +15,7 @@ from aptmc.ladder import AutoLadder, Ladder
 from aptmc.pools import Pools
 from aptmc.problem import Problem
 from aptmc.result.run import Run
-from aptmc.sampling.announced import announced, before_the_budget, compile_own
+from aptmc.sampling.announced import announced, compile_own, while_workers_begin
 from aptmc.sampling.asking import asked_for
 from aptmc.sampling.enough import Goal, until_from
 from aptmc.sampling.handle import RunHandle
@@ -107,7 +107,7 @@ def sample(
         yes_or_no("progress", progress)
     backend = asked["on"] = backend_from(on)
     with announced(backend, budget, progress=progress is None or progress) as call:
-        with before_the_budget(problem, backend or Processes(), call.control):
+        with while_workers_begin(problem, backend or Processes(), call.control):
             settings, path = asked_for(**asked, shows_progress=True)
             compile_own(settings, call.control)
         phases = call.watched(prepare(settings, path, until_from(until)))
@@ -156,7 +156,7 @@ def start(*problem: Problem, **arguments: Any) -> RunHandle:
     said = asked.arguments
     said["on"] = backend_from(said["on"])
     with announced(said["on"], said["budget"], progress=bool(said["progress"])) as call:
-        with before_the_budget(said["problem"], said["on"] or Processes(), call.control):
+        with while_workers_begin(said["problem"], said["on"] or Processes(), call.control):
             settings, path = asked_for(**said, shows_progress=False)
             compile_own(settings, call.control)
         phases = call.watched(prepare(settings, path, until_from(said["until"])))
@@ -213,7 +213,7 @@ def resume(
     """
     backend = backend_from(on)
     with announced(backend, budget, progress=progress) as call:
-        with before_the_budget(problem, backend, call.control):
+        with while_workers_begin(problem, backend, call.control):
             pass
         prepared = prepare_to_resume(
             path_from("store", store), problem, budget, backend, kernel, schedule, force=force,

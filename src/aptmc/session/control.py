@@ -141,10 +141,6 @@ class Control:
         self._duties.append(_Duty(what, period, share, self.clock.now() + period))
         self.due = min(duty.due for duty in self._duties)
 
-    def budget_begins(self) -> None:
-        """What does not count is done."""
-        self.called = self.clock.now()
-
     def do_once(self) -> None:
         """Do what is done once on a machine, if it was not yet: it does not count.
 
