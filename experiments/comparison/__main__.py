@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from itertools import product
 from pathlib import Path
 
@@ -67,8 +68,11 @@ def main() -> None:
         "--at-once",
         type=int,
         default=1,
-        help="runs, where time does not matter: \
-evaluations are equal, or simulations sleep",
+        help="runs, where time does not matter (evaluations are equal, or simulations sleep) or \
+each can have two processors of its own, which it then gets",
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="after which no other run is begun"
     )
     parser.add_argument("--afresh", action="store_true", help="run what the page has as well")
     parser.add_argument(
@@ -101,7 +105,7 @@ evaluations are equal, or simulations sleep",
             absent = {cell.library for cell in cells if not cell.python.exists()}
             if absent:
                 parser.error(f"{', '.join(sorted(absent))} must be installed first: {INSTALL}")
-            fill(cells, options.at_once, afresh=options.afresh)
+            fill(cells, options.at_once, afresh=options.afresh, minutes=options.minutes)
         if not any(cell.found() for cell in cells):
             continue
         text = markdown(cells, kind)

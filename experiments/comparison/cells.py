@@ -6,16 +6,19 @@ Those that the page shows are kept beside this module as well, so that everybody
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from queue import Queue
 from typing import Any, NamedTuple
 
 import aptmc
@@ -103,8 +106,11 @@ def publish(cells: Sequence[Cell]) -> None:
     published.cache_clear()
 
 
-def measure(cell: Cell) -> dict[str, Any]:
-    """Run it, and keep what came of it or what it complained of."""
+def measure(cell: Cell, processors: frozenset[int] = frozenset()) -> dict[str, Any]:
+    """Run it, and keep what came of it or what it complained of.
+
+    :param processors: it has these alone; none named: all that there are
+    """
     evaluations, seconds, _ = cell.limits
     patience = PATIENCE * (seconds or evaluations / PACE) + TRAINING.get(cell.library, EXTRA)
     asked = {
@@ -127,6 +133,8 @@ def measure(cell: Cell) -> dict[str, Any]:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings,
         cwd=CACHE, start_new_session=True,  # some leave logs where they are
     ) as process:  # fmt: skip
+        if processors:  # inherited by all that it starts
+            os.sched_setaffinity(process.pid, processors)
         try:
             reply, complaint = process.communicate(timeout=clock)
             if process.returncode == -signal.SIGXCPU:
@@ -166,14 +174,41 @@ def differing(cells: Sequence[Cell]) -> list[str]:
     return wrong
 
 
-def fill(cells: Sequence[Cell], at_once: int, *, afresh: bool = False) -> None:
-    """Run what has not been run, or not on this machine."""
+def fill(
+    cells: Sequence[Cell], at_once: int, *, afresh: bool = False, minutes: float = math.inf
+) -> None:
+    """Run what has not been run, or not on this machine.
+
+    :param minutes: after which no other run is begun
+    """
     missing = [cell for cell in cells if (cell.measured() if afresh else cell.found()) is None]
+    until = time.monotonic() + 60.0 * minutes
+    free: Queue[frozenset[int]] = Queue()
+    for share in shares(at_once):
+        free.put(share)
 
     def one(cell: Cell) -> None:
-        found = measure(cell)
+        if time.monotonic() > until:
+            return
+        share = free.get()
+        try:
+            found = measure(cell, share if cell.kind != "evaluations" else frozenset())
+        finally:
+            free.put(share)
         words = found.get("failed") or f"{found['elapsed']:.1f} s, {found['evaluations']:,}"
         print(f"{cell.path.stem}: {words}", file=sys.stderr, flush=True)
 
     with ThreadPoolExecutor(at_once) as executor:
         list(executor.map(one, missing))
+
+
+def shares(at_once: int) -> list[frozenset[int]]:
+    """For so many runs at once processors of their own; nothing where there are too few of them.
+
+    Libraries start as many threads as they see processors, and each is given two here.
+    """
+    there = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    size = Cell._field_defaults["workers"]
+    if at_once == 1 or len(there) < at_once * size:
+        return [frozenset()] * at_once
+    return [frozenset(there[size * each : size * (each + 1)]) for each in range(at_once)]

@@ -28,6 +28,12 @@ OTHERS = {
 }
 HERE = False  # whether all of them are in the environment of this process
 APART = {"sbi": ("torch==2.13.0",)}  # in an environment of their own, with what comes first there
+# Asked of a Python itself: one that is given to somebody may have no pip.
+LIST = """
+from importlib.metadata import distributions
+for each in distributions():
+    print(each.metadata["Name"], each.version, sep="==")
+"""
 BESIDE = ("numba", "scipy", "typing_extensions")  # the densities
 
 
@@ -59,8 +65,7 @@ def install(libraries: Iterable[str]) -> None:
 def versions(python: Path) -> dict[str, str]:
     """Of what is installed there."""
     said = subprocess.run(
-        [str(python), "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"],
-        check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
-    pairs = (line.split("==") for line in said.splitlines() if "==" in line)
-    return {name.replace("_", "-"): version for name, version in pairs}
+        [str(python), "-c", LIST], check=True, capture_output=True, text=True
+    ).stdout
+    named = [line.split("==") for line in said.splitlines() if "==" in line]
+    return {name.replace("_", "-"): version for name, version in named}
