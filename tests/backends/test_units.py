@@ -7,15 +7,18 @@ import pytest
 
 import aptmc
 from aptmc.backends.workers.trials import (
+    LONG_ENOUGH,
     LONG_UNIT,
+    MANY_UNITS,
     SHORTEST_UNIT,
     UNIT_PER_PROCESSOR,
     measure_units,
+    shortest_unit,
 )
 from aptmc.backends.workers.wire import Reply
 from aptmc.errors import MoveFailed
 from aptmc.keys import PILOT
-from aptmc.problem.chain_state import OWN
+from aptmc.problem.chain_state import ACCEPTED, OWN
 from aptmc.session.orders import Outcome
 from aptmc.session.units import can_queue_ahead
 from tests.backends.contract import (
@@ -28,13 +31,15 @@ from tests.backends.contract import (
 from tests.support import simulators
 
 ANYTIME = aptmc.Anytime(every="1 ms")
+SHORT = 10.0  # seconds, of a run in which the shortest units are as short as can be
 
 
 class Machine:
     """Computes nothing, in known times: so many seconds for a step, by rung."""
 
-    def __init__(self, *seconds, rungs=LADDER.rungs, latency=0.0):
+    def __init__(self, *seconds, rungs=LADDER.rungs, latency=0.0, accepted=1.0):
         self.seconds, self.latency = np.broadcast_to(seconds, rungs), latency
+        self.accepted = accepted  # of all steps
         self.orders = []
 
     def compute(self, orders):
@@ -49,15 +54,16 @@ class Machine:
             failure = MoveFailed("it failed", {"x": 0.0}, order.rung, order.key)
             return Reply(order.key, None, failure, np.nan, np.nan)
         outcome = Outcome(order.state.copy(), np.zeros(OWN))
+        outcome.info[ACCEPTED] = self.accepted * order.tuning[0]
         ended = 5.0 + seconds * order.tuning[0]
         return Reply(order.key, outcome, None, 5.0, ended, self.latency)
 
 
-def measure(*seconds, processors=1, group=True, ahead=None, schedule=ANYTIME):
+def measure(*seconds, processors=1, group=True, ahead=None, schedule=ANYTIME, accepted=1.0):
     session, _ = make_session(schedule, processors)
     session.begin()
-    machine = Machine(*seconds)
-    units = measure_units(session, machine.compute, group=group, ahead=ahead)
+    machine = Machine(*seconds, accepted=accepted)
+    units = measure_units(session, machine.compute, seconds=SHORT, group=group, ahead=ahead)
     return units, machine, session
 
 
@@ -65,7 +71,7 @@ def measure(*seconds, processors=1, group=True, ahead=None, schedule=ANYTIME):
 
 
 def test_cheap_moves_are_grouped_by_rung_until_they_are_worth_sending():
-    seconds = np.array([1e-6, 1e-5, 1e-4, 5e-4, 1e-3, 1e-2])
+    seconds = np.array([1e-6, 3e-6, 1e-5, 1e-4, 5e-4, 1e-2])
     units, _, _ = measure(*seconds)
     lengths = units.steps * seconds
     assert (lengths[:5] > 0.5 * SHORTEST_UNIT - 1e-9).all()
@@ -79,15 +85,32 @@ def test_the_more_workers_there_are_the_longer_a_unit():
     session, _ = make_session(ANYTIME, workers, ladder=aptmc.Ladder.powers(workers + 2))
     session.begin()
     machine = Machine(1e-4, rungs=workers + 2)
-    many = measure_units(session, machine.compute, group=True, ahead=0)
+    many = measure_units(session, machine.compute, seconds=SHORT, group=True, ahead=0)
     few, _, _ = measure(1e-4)
     assert many.steps.min() > 2 * few.steps.max()
+
+
+def test_units_of_a_long_run_are_as_long_as_sending_them_does_not_matter():
+    assert shortest_unit(2, 10.0) == SHORTEST_UNIT
+    assert shortest_unit(2, MANY_UNITS * 3e-3 / 2) == pytest.approx(3e-3)
+    assert shortest_unit(2, np.inf) == LONG_ENOUGH
+    assert shortest_unit(100, 10.0) == shortest_unit(100, np.inf) == 100 * UNIT_PER_PROCESSOR
+
+
+@pytest.mark.parametrize(
+    ("accepted", "lasts"), [(0.5, SHORTEST_UNIT), (1 / 30, 3e-3), (0.0, LONG_ENOUGH)]
+)
+def test_units_last_until_something_is_accepted(accepted, lasts):
+    units, machine, _ = measure(1e-4, accepted=accepted)
+    lengths = units.steps * machine.seconds
+    assert (lengths > 0.8 * lasts).all()
+    assert (lengths <= lasts + 1e-9).all()
 
 
 def test_a_kernels_own_steps_are_multiplied():
     session, _ = make_session(ANYTIME, 1, kernel=aptmc.RandomWalk(1.0, steps=7))
     session.begin()
-    units = measure_units(session, Machine(1e-5).compute, group=True, ahead=0)
+    units = measure_units(session, Machine(1e-5).compute, seconds=SHORT, group=True, ahead=0)
     assert (units.steps % 7 == 0).all()
     assert (units.steps > 7).all()
 
@@ -97,7 +120,7 @@ def test_trial_moves_have_keys_of_their_own_and_change_nothing():
     session.begin()
     states, tuning = session.machine.states.copy(), session.tuning.copy()
     machine = Machine(1e-5)
-    measure_units(session, machine.compute, group=True, ahead=None)
+    measure_units(session, machine.compute, seconds=SHORT, group=True, ahead=None)
     keys = [order.key for order in machine.orders]
     assert len(set(keys)) == len(keys) > LADDER.rungs
     assert {key.purpose for key in keys} == {PILOT}
@@ -120,7 +143,9 @@ def far_away(seconds, latency, *, group=False, most_ahead=np.inf, chains=40):
     session, _ = make_session(ANYTIME, 2, ladder=aptmc.Ladder.powers(chains))
     session.begin()
     machine = Machine(seconds, rungs=chains, latency=latency)
-    return measure_units(session, machine.compute, group=group, ahead=None, most_ahead=most_ahead)
+    return measure_units(
+        session, machine.compute, seconds=SHORT, group=group, ahead=None, most_ahead=most_ahead
+    )
 
 
 def test_as_many_moves_wait_at_a_worker_as_hide_the_way_there_and_back():

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from aptmc.backends.workers.trials import LONG_UNIT, SHORTEST_UNIT, UNIT_PER_PROCESSOR
+from aptmc.backends.workers.trials import LONG_UNIT, shortest_unit
 from aptmc.compiled import Floats, Integers
 from aptmc.planning.choices import Choice, PlanRequest, changes, usual
 from aptmc.planning.pilot import Pilot
@@ -93,7 +93,7 @@ class Planner:
         """By rung, how many of the pilot's moves make one: what worker processes would choose."""
         steps = np.ones(self.pilot.ladder.rungs, np.int64)
         if self.request.group and self.pilot.time_unit == "s":
-            unit = max(SHORTEST_UNIT, UNIT_PER_PROCESSOR * processors)
+            unit = shortest_unit(processors, math.inf)
             hold = self.pilot.mean_hold
             wanted = np.divide(unit, hold, out=np.ones_like(hold), where=hold > 0.0)
             steps = np.maximum(wanted.astype(np.int64), 1)

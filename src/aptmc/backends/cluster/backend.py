@@ -28,8 +28,8 @@ class ClusterBackend(WorkforceBackend):
         """Nothing: the engine's own workers are there, or come when they are asked for."""
 
     @override
-    def units(self, session: Session, compute: ComputeTimed) -> Units:
-        return self.grouping.units(session, compute)
+    def units(self, session: Session, seconds: float, compute: ComputeTimed) -> Units:
+        return self.grouping.units(session, seconds, compute)
 
     @override
     def workforce(self, session: Session) -> RemoteWorkforce:

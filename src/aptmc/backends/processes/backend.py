@@ -80,12 +80,12 @@ class Processes(WorkforceBackend):
             ANCESTORS.start_early(compiles=compiles)
 
     @override
-    def units(self, session: Session, compute: ComputeTimed) -> Units:
+    def units(self, session: Session, seconds: float, compute: ComputeTimed) -> Units:
         """As wanted or found by a trial; nothing waits at a worker that a socket cannot hold."""
         grouping = self.grouping
         if wire_of(session).bytes_per_order > FULL_SOCKET:
             grouping = Grouping(grouping.group, 0)
-        return grouping.units(session, compute)
+        return grouping.units(session, seconds, compute)
 
 
 def _check_sockets(workers: int) -> None:

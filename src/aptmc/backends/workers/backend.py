@@ -36,7 +36,7 @@ class WorkerEngine(Engine):
 
     def __init__(
         self,
-        units: Callable[[Session, ComputeTimed], Units],
+        units: Callable[[Session, float, ComputeTimed], Units],
         control: Control,
         workforce: Workforce[Any],
         budget: float,
@@ -51,6 +51,7 @@ class WorkerEngine(Engine):
         self._units, self._control, self._workforce = units, control, workforce
         self._renewed, self._kernel = renewed, kernel
         self._end = control.called + budget  # by the clock
+        self._budget = budget
         self._idle_since = control.called
         self._startup = 0.0
         self._quickest_start = self._step_length = 0.0  # of an earlier phase
@@ -81,7 +82,7 @@ class WorkerEngine(Engine):
             self._workforce, self._kernel = self._renewed(session), type(session.kernel)
         return WorkerLoop(
             session, budget, self._end, self._control, self._workforce,
-            partial(self._units, session), self._idle_since, self._startup,
+            partial(self._units, session, self._budget), self._idle_since, self._startup,
         )  # fmt: skip
 
     def left(self) -> float:
@@ -100,8 +101,11 @@ class WorkforceBackend(Backend):
         """Workers for one run; they are started when they are waited for."""
 
     @abstractmethod
-    def units(self, session: Session, compute: ComputeTimed) -> Units:
-        """How much is sent to a worker at a time: as wanted, or found by a trial."""
+    def units(self, session: Session, seconds: float, compute: ComputeTimed) -> Units:
+        """How much is sent to a worker at a time: as wanted, or found by a trial.
+
+        :param seconds: how long the run is to take
+        """
 
     def check(self, session: Session) -> None:
         """Can the problem travel, and do groups and queues fit?"""

@@ -59,8 +59,11 @@ class Grouping:
                 "chains, fewer workers, or ahead=0"
             )
 
-    def units(self, session: Session, compute: ComputeTimed) -> Units:
-        """How many steps make a move, and how many moves wait: given, or found by a trial."""
+    def units(self, session: Session, seconds: float, compute: ComputeTimed) -> Units:
+        """How many steps make a move, and how many moves wait: given, or found by a trial.
+
+        :param seconds: how long the run is to take
+        """
         steps = session.tuning[:, STEPS].astype(np.int64)
         if self.group != "auto":
             steps = steps * np.broadcast_to(np.asarray(self.group, np.int64), steps.shape)
@@ -71,6 +74,11 @@ class Grouping:
             return Units(steps, ahead or 0)
         group = self.group == "auto"
         measured = measure_units(
-            session, compute, group=group, ahead=ahead, most_ahead=self.most_ahead
+            session,
+            compute,
+            seconds=seconds,
+            group=group,
+            ahead=ahead,
+            most_ahead=self.most_ahead,
         )
         return measured if group else Units(steps, measured.ahead)

@@ -15,13 +15,18 @@ import numpy as np
 from aptmc.backends.workers.wire import Reply
 from aptmc.kernels.base import STEPS
 from aptmc.keys import PILOT, Key
+from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.orders import Order
 from aptmc.session.session import Session
 from aptmc.session.units import Units, can_queue_ahead
 
-# A unit should last so long that sending it, which costs about a tenth of a millisecond of the
-# coordinating process, does not matter; the more workers there are, the longer.
-SHORTEST_UNIT = 5e-3
+# A unit is a draw, and to send it costs about a tenth of a millisecond. Where steps are cheap and
+# forget soon, a run is worth as many draws as it has units, so that short ones pay. But what has
+# more than so many units has draws enough: then what sending costs counts, up to where it does not
+# matter any more. The more workers the coordinating process serves, the longer must a unit last.
+SHORTEST_UNIT = 1e-3
+MANY_UNITS = 500_000
+LONG_ENOUGH = 5e-3
 UNIT_PER_PROCESSOR = 0.25e-3
 # From here on the time that a worker waits for its next order does not matter.
 LONG_UNIT = 20e-3
@@ -53,21 +58,29 @@ def moves_are_long(session: Session) -> bool:
     return session.progress.quickest_start > limit
 
 
+def shortest_unit(processors: int, seconds: float) -> float:
+    """How long a move of cheap steps should last, in a run of so many seconds."""
+    wanted = min(max(SHORTEST_UNIT, seconds * processors / MANY_UNITS), LONG_ENOUGH)
+    return max(wanted, UNIT_PER_PROCESSOR * processors)
+
+
 def measure_units(
     session: Session,
     compute: ComputeTimed,
     *,
+    seconds: float,
     group: bool,
     ahead: int | None,
     most_ahead: float = 1,
 ) -> Units:
     """Choose units from the time that moves take from the chains' first states.
 
+    :param seconds: how long the run is to take
     :param ahead: how many orders wait at each worker; None: as many as hide the way there and back
     :param most_ahead: and at most so many
     """
     machine = session.machine
-    shortest = max(SHORTEST_UNIT, UNIT_PER_PROCESSOR * session.processors)
+    shortest = shortest_unit(session.processors, seconds)
     tuning = session.tuning.copy()
     movers = np.flatnonzero(machine.is_mover)
     first = {int(machine.rung[chain]): chain for chain in movers[::-1].tolist()}
@@ -76,7 +89,7 @@ def measure_units(
     singles = dict.fromkeys(first, 0)  # trials of a single step
     # Steps are seldom alike, and one that the prior refuses costs nothing. So what counts is the
     # mean over all trials of a rung, and a unit must be found good enough several times.
-    seconds, steps, settled = (dict.fromkeys(first, 0.0) for _ in range(3))
+    spent, steps, accepted, settled = (dict.fromkeys(first, 0.0) for _ in range(4))
     latencies: list[float] = []
     unmeasured = set(first)
     for turn in range(MOST_ROUNDS):
@@ -94,13 +107,16 @@ def measure_units(
                 unmeasured.discard(rung)
                 continue
             latencies.append(reply.latency)
-            # Where the way there and back takes longer than a unit, so should the unit: then one
-            # order that waits at the worker is enough to keep it busy.
-            target = max(shortest, float(np.median(latencies)))
             longest[rung] = max(longest[rung], reply.ended - reply.began)
-            seconds[rung] += max(reply.ended - reply.began, 1e-6)
+            spent[rung] += max(reply.ended - reply.began, 1e-6)
             steps[rung] += order.tuning[STEPS]
-            wanted = max(int(target * steps[rung] / seconds[rung] / single), 1) * single
+            accepted[rung] += 0.0 if reply.outcome is None else reply.outcome.info[ACCEPTED]
+            # Where the way there and back takes longer than a unit, so should the unit: then one
+            # order that waits at the worker is enough to keep it busy. And a draw that is the one
+            # before once more is worth nothing.
+            to_change = spent[rung] / accepted[rung] if accepted[rung] else math.inf
+            target = max(shortest, float(np.median(latencies)), min(to_change, LONG_ENOUGH))
+            wanted = max(int(target * steps[rung] / spent[rung] / single), 1) * single
             settled[rung] += wanted <= 2.0 * order.tuning[STEPS]
             if group:
                 tuning[rung, STEPS] = min(wanted, MOST_GROWTH * order.tuning[STEPS])
@@ -116,7 +132,7 @@ def measure_units(
     if ahead is None:
         latency = float(np.median(latencies)) if latencies else 0.0
         is_short = max(longest.values()) < max(LONG_UNIT, latency / WORTH_HIDING)
-        unit = min((seconds[r] / steps[r] * tuning[r, STEPS] for r in first if steps[r]), default=1)
+        unit = min((spent[r] / steps[r] * tuning[r, STEPS] for r in first if steps[r]), default=1)
         wanted = max(math.ceil(latency / max(unit, 1e-6)), 1) if is_short else 0
         ahead = min(wanted, int(min(most_ahead, MOST_AHEAD)))
         while ahead > 0 and not can_queue_ahead(machine, session.served, ahead):
