@@ -30,6 +30,21 @@ class Stage(NamedTuple):
     seconds: float  # that they took, of all processors together
     step_size: float  # that led farthest, in standard deviations of the population
 
+    def take_in(
+        self, place: int, row: Floats, value: int, log_mass: float, rng: np.random.Generator
+    ) -> None:
+        """Somebody comes home who was away when the others went on from here.
+
+        :param value: the column of the distances
+        :param log_mass: of the tolerance when it left
+        """
+        if not row[value] <= self.level:
+            return
+        more = int(math.exp(log_mass - self.log_mass) - 1.0 + rng.random())
+        self.rows[place] = row
+        others = np.delete(np.arange(len(self.rows)), place)
+        self.rows[rng.permutation(others)[: max(more, 0)]] = row
+
     @property
     def seconds_per_hit(self) -> float:
         """What a hit costs."""
