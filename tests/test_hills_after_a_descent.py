@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from aptmc.session.descent.population import Population
-from aptmc.session.descent.turns import Turns
+from aptmc.session.descent.turns import ENOUGH, Turns
 
 LOG = logging.getLogger(__name__)
 SEEDS, PARTICLES, STAGES = 40, 100, 6
@@ -102,7 +102,7 @@ def test_turns_are_as_long_as_it_takes_most_to_move():
             turns.count(turn)
         population.is_away[:] = False
         turns.adapt()
-    assert turns.steps == pytest.approx(20.0, rel=0.2)  # a hit for each
+    assert turns.steps == pytest.approx(math.log(1.0 - ENOUGH) / math.log(0.95), rel=0.2)
 
 
 def test_who_is_away_is_neither_copied_nor_left_behind_until_it_is_home():

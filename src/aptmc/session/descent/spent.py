@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -46,6 +45,7 @@ class Spent:
         return [self.steps, self.accepted, self.simulations, self.seconds]
 
     @classmethod
-    def recalled(cls, numbers: Sequence[float], seconds_per_step: float) -> Spent:
+    def recalled(cls, numbers: list[float], seconds_per_step: float) -> Spent:
         """What another has spent on the present stage."""
-        return cls(*numbers, seconds_per_step)
+        steps, accepted, simulations, seconds = numbers
+        return cls(steps, accepted, simulations, seconds, seconds_per_step)
