@@ -226,13 +226,13 @@ def test_a_descent_that_forgets_who_is_in_flight_would_lose_them(monkeypatch):
     monkeypatch.setattr(aptmc.OneHit, "search_anywhere", lambda *_: None)
     right = slow_shares(range(12))[0].mean()
     assert right > 0.42
-    drop = Population.drop
+    come_home = Population.come_home
 
-    def forgetful(self, level):
-        self.rows[self._under_way > 0, self._value] = math.inf
-        return drop(self, level)
+    def forgotten(self, place, row, level, grown):
+        left = np.full(row.size, math.inf) if grown > 1.0 else row
+        come_home(self, place, left, level, grown)
 
-    monkeypatch.setattr(Population, "drop", forgetful)
+    monkeypatch.setattr(Population, "come_home", forgotten)
     assert slow_shares(range(12))[0].mean() < right - 0.15
 
 

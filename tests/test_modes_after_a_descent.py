@@ -82,12 +82,12 @@ def test_not_if_the_run_began_anew_with_everybody_at_rest(monkeypatch, validatio
 def test_a_descent_of_those_who_come_home_first_would_lose_it(monkeypatch):
     """The planted errors: the first to come home are the population, and who comes home late, when
     others have been copied, is not. Proposals that lead from mode to mode would hide most of it."""
-    settle = Population._settle
+    copy = Population._copy
     monkeypatch.setattr(Descent, "_all_before", lambda self: self._number)
     monkeypatch.setattr(
         Population,
-        "_settle",
-        lambda self, place, row, grown, before: settle(self, place, row, 1.0, before),
+        "_copy",
+        lambda self, row, place, grown: copy(self, row, place, 1.0),
     )
     found, _ = weights(240, aptmc.OneHit("auto", jumps=0.3))
     assert away(found) < -4.0
