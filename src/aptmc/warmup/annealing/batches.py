@@ -79,8 +79,6 @@ class Batches(Errand):
         self._done = np.zeros(count, np.int64)
         self._away = np.zeros(count, bool)
         self._seen = np.empty((count, batch.moves, width))
-        if self._counted > 0:
-            self._pace = self._seconds / self._counted
         self._seconds, self._counted = 0.0, 0
 
     @final
@@ -111,6 +109,8 @@ class Batches(Errand):
 
     def _go_on(self) -> None:
         while not self._over and self._done.min() >= self._batch.moves:
+            if self._counted > 0:
+                self._pace = self._seconds / self._counted
             try:
                 self._begin(self._rest.send(self._seen))
             except StopIteration:

@@ -1,0 +1,150 @@
+"""Windows: the moves of a population that stays where it is, and what they tell of its kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aptmc.compiled import Floats, FloatTable, FloatTables
+from aptmc.kernels.base import STEPS, Kernel
+from aptmc.problem import Problem
+from aptmc.problem.chain_state import value_column
+from aptmc.problem.unbounded import places_on_line
+from aptmc.session.orders import Outcome
+from aptmc.warmup.annealing.batches import Batch, Batches
+from aptmc.warmup.annealing.guide import Guide
+
+# Chains get about by themselves if a draw is worth that of so many moves at most, measured in a
+# window that is this many times as long.
+MOST_MOVES, WINDOW_OF = 8.0, 4.0
+FEWEST_MOVES_TO_TELL = 12
+# They are stuck where the means of their windows differ nearly as single states would. Where there
+# is no time for windows of so many moves, shorter ones must show it more clearly.
+STUCK, MOVES_OF_STUCK, STUCK_SOON = 0.8, 6, 0.95
+# Seconds: what takes less by the clock is timed in orders of several steps, else one would time how
+# an order is begun.
+LONG_ENOUGH, MOST_STEPS = 1e-3, 1000.0
+
+
+class Annealed(NamedTuple):
+    """What was seen at a power."""
+
+    level: float
+    rows: FloatTable  # states
+    found: Any  # by the guide
+
+
+class Price(NamedTuple):
+    """What a draw takes of the budget: as long as chains need to forget where they began."""
+
+    of_draw: float
+    is_least: bool = False  # windows were too short to tell how much more it is
+
+
+NOT_KNOWN = Price(0.0, is_least=True)
+
+
+class Windows(Batches):
+    """A population that moves as its guide has it, and that is looked at in windows.
+
+    :param size: how many there are
+    :param by_clock: whether a clock says how long moves take, and not the work they count
+    :param most: time for it all; what is not complete by then is given up
+    """
+
+    def __init__(
+        self, problem: Problem, guide: Guide, seed: int, *,
+        level: float, size: int, processors: int, by_clock: bool, most: float,
+    ) -> None:  # fmt: skip
+        self.problem, self.guide, self.level, self.size = problem, guide, level, size
+        self._processors, self._by_clock = processors, by_clock
+        self._value = value_column(problem.dimension)
+        self.stages: list[Annealed] = []  # hottest first
+        self.mixes = False  # whether chains get about at the present power by themselves
+        self.is_stuck = False  # whether they were seen to stay where they began
+        self.alike = math.inf  # for how many moves a draw counts there
+        self.price = NOT_KNOWN  # of a draw at the present power
+        super().__init__(seed, most)
+
+    def moved(
+        self, rows: FloatTable, moves: int, window: int | None
+    ) -> Generator[Batch, FloatTables, FloatTables]:
+        """By state and move: where it has moved to.
+
+        :param window: its number; None: on the way
+        """
+        guide = self.guide
+        guide.make_ready(window)
+        seen = yield Batch(rows, moves, self.level, guide.numbers, guide.heard)
+        guide.settle()
+        return seen
+
+    def looked_at(
+        self, rows: FloatTable, moves: int, number: int
+    ) -> Generator[Batch, FloatTables, FloatTables]:
+        """A window: the same, and what it tells."""
+        guide = self.guide
+        seen = yield from self.moved(rows, moves, number)
+        takes = yield from self._time_of_move(seen[:, -1])
+        alike = self.alike = self._alike(seen)
+        told = moves >= FEWEST_MOVES_TO_TELL
+        gets_about = told and alike <= min(MOST_MOVES, moves / WINDOW_OF)
+        self.mixes = gets_about and guide.knows_one_mode(moves)
+        self.is_stuck = alike > (STUCK if moves >= MOVES_OF_STUCK else STUCK_SOON) * moves
+        self.price = Price(alike * takes, is_least=alike * WINDOW_OF > moves)
+        yield from guide.learn_from_window(seen, gets_about=gets_about)
+        if self.stages and self.stages[-1].level == self.level:
+            self.stages.pop()
+        self.note(seen.reshape(-1, seen.shape[2]))
+        return seen
+
+    def kernel(self) -> Kernel:
+        """One that has learnt what was seen at each power, coldest first, and learns on."""
+        return self.guide.kernel([stage.found for stage in reversed(self.stages)])
+
+    def note(self, rows: FloatTable) -> None:
+        """Keep what was seen at the present power."""
+        self.stages.append(Annealed(self.level, rows.copy(), self.guide.found))
+
+    def has_time_for(self, moves: int, until: float) -> bool:
+        """Whether a window of so many moves would be over by then."""
+        takes = self.seconds_per_move * self.size * moves / self._processors
+        return self.elapsed + takes <= until
+
+    def _time_of_move(self, rows: FloatTable) -> Generator[Batch, FloatTables, float]:
+        """How long a move takes, without what it takes to begin one."""
+        takes = self.seconds_per_move
+        if not self._by_clock or takes >= LONG_ENOUGH:
+            return takes
+        steps = min(math.ceil(LONG_ENOUGH / max(takes, LONG_ENOUGH / MOST_STEPS)), MOST_STEPS)
+
+        def numbers() -> Floats:
+            row = self.guide.numbers().copy()
+            row[STEPS] = steps
+            return row
+
+        yield Batch(rows, 1, self.level, numbers, _heard_nothing)
+        steps_take, self._pace = self.seconds_per_move / steps, takes
+        return min(steps_take, takes)
+
+    def _alike(self, seen: FloatTables) -> float:
+        """For how many moves a draw counts: how soon chains forget where they began, by the spread
+        of their means.
+        """
+        chains, moves = seen.shape[:2]
+        flat = seen.reshape(chains * moves, -1)
+        theta = flat[:, : self.problem.dimension]
+        places, inside = places_on_line(theta, *self.problem.support)
+        values = np.column_stack([places, flat[:, self._value]])
+        if not inside.all() or not np.isfinite(values).all():
+            return math.inf
+        means = values.reshape(chains, moves, -1).mean(axis=1)
+        alike = moves * means.var(axis=0, ddof=1) / np.maximum(values.var(axis=0), 1e-300)
+        return float(alike.max())
+
+
+def _heard_nothing(outcome: Outcome, is_late: bool) -> None:
+    """Nothing is learnt from moves that are only timed."""
