@@ -100,7 +100,7 @@ def sampled(target: str, kernel: str, scale: float, seed: int) -> RunMeasure:
         return measure_run(one.sample(scale * one.budget, seed), one.quantities)
     with (
         mock.patch.object(Problem, "default_kernel", return_value=chosen),
-        mock.patch.object(warmup_found, "other_than_leaps", return_value=None),
+        mock.patch.object(warmup_found, "rival_of", return_value=None),
     ):
         return measure_run(one.sample(scale * one.budget, seed), one.quantities)
 

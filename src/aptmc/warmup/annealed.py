@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from aptmc.session.descent import Errand
 from aptmc.session.session import Session
 from aptmc.settings import Settings
 from aptmc.store import MemoryStore
-from aptmc.warmup.annealing import Annealing, Price, Trial, Windows, guide_for
+from aptmc.warmup.annealing import Annealing, Trial, Windows, guide_for
 from aptmc.warmup.found import Found
 from aptmc.warmup.guess import first_kernel
 
@@ -106,10 +107,9 @@ def chosen(annealing: Annealing, trial: Trial, settings: Settings) -> tuple[Wind
     return annealing, leaps_stay(of_leaps, of_slices)
 
 
-def in_words(price: Price, settings: Settings) -> str:
+def in_words(price: float, settings: Settings) -> str:
     """What a draw takes of the budget."""
-    least = "at least " if price.is_least else ""
-    if settings.quota is not None:
-        return f"{least}{price.of_draw:.3g} {settings.quota.unit}"
-    unit = "s" if settings.on.is_in_real_time else "units of virtual time"
-    return f"{least}{time_in_words(price.of_draw, unit)}"
+    if not math.isfinite(price):
+        return "longer than could be told"
+    unit = "s" if settings.on.is_in_real_time else "units"
+    return time_in_words(price, unit if settings.quota is None else settings.quota.unit)

@@ -11,6 +11,6 @@ about in the posterior by themselves.
 from aptmc.warmup.annealing.annealing import Annealing
 from aptmc.warmup.annealing.guides import guide_for
 from aptmc.warmup.annealing.trial import Trial
-from aptmc.warmup.annealing.windows import Price, Windows
+from aptmc.warmup.annealing.windows import Windows
 
-__all__ = ["Annealing", "Price", "Trial", "Windows", "guide_for"]
+__all__ = ["Annealing", "Trial", "Windows", "guide_for"]

@@ -188,7 +188,7 @@ class SlicingGuide(Guide):
         slow in many dimensions, and a mode that is found later has warmer rungs.
         """
         assert isinstance(kernel, EllipticalSlice)
-        return replace(kernel, components=1)
+        return replace(kernel, components=1, is_from_slopes=not self._is_uneven)
 
 
 def _one(mean: Floats, matrix: FloatTable) -> Mixed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from typing import final
 
@@ -19,7 +20,7 @@ from aptmc.warmup.annealing.annealing import Annealing
 from aptmc.warmup.annealing.batches import Batch
 from aptmc.warmup.annealing.leaping_guide import FoundOfLeaps
 from aptmc.warmup.annealing.slicing_guide import SlicingGuide
-from aptmc.warmup.annealing.windows import FEWEST_MOVES_TO_TELL, Annealed, Windows
+from aptmc.warmup.annealing.windows import FEWEST_MOVES_TO_TELL, MOST_MOVES, Annealed, Windows
 
 # Standard deviations of the log density over that of the reference: beyond slices are cut down so
 # often that there is nothing to try.
@@ -65,15 +66,15 @@ class Trial(Windows):
         while number == 0 or self.has_time_for(moves, self._until):
             self.tell("trying slices in place of trajectories", min(number / 4.0, 1.0))
             rows = (yield from self.looked_at(rows, moves, number))[:, -1]
-            is_known = moves >= FEWEST_MOVES_TO_TELL and not self.price.is_least
-            if is_known or self.price.of_draw > self._other.of_draw:
+            is_decided = self.mixes or self.alike > MOST_MOVES or self.price > self._other
+            if moves >= FEWEST_MOVES_TO_TELL and is_decided:
                 break
             number, moves = number + 1, 2 * moves
 
     @property
     def is_better(self) -> bool:
         """Whether draws take less than by what the annealing moved."""
-        return not self.price.is_least and self.price.of_draw <= self._other.of_draw
+        return self.price <= self._other and math.isfinite(self.price)
 
 
 def reference_of(stage: Annealed, problem: Problem) -> Mixed:

@@ -16,6 +16,7 @@ from aptmc.problem.unbounded import places_on_line
 from aptmc.session.orders import Outcome
 from aptmc.warmup.annealing.batches import Batch, Batches
 from aptmc.warmup.annealing.guide import Guide
+from aptmc.warmup.getting_about import FEWEST_MOVES, slowest_of
 
 # Chains get about by themselves if a draw is worth that of so many moves at most, measured in a
 # window that is this many times as long.
@@ -37,16 +38,6 @@ class Annealed(NamedTuple):
     found: Any  # by the guide
 
 
-class Price(NamedTuple):
-    """What a draw takes of the budget: as long as chains need to forget where they began."""
-
-    of_draw: float
-    is_least: bool = False  # windows were too short to tell how much more it is
-
-
-NOT_KNOWN = Price(0.0, is_least=True)
-
-
 class Windows(Batches):
     """A population that moves as its guide has it, and that is looked at in windows.
 
@@ -66,7 +57,9 @@ class Windows(Batches):
         self.mixes = False  # whether chains get about at the present power by themselves
         self.is_stuck = False  # whether they were seen to stay where they began
         self.alike = math.inf  # for how many moves a draw counts there
-        self.price = NOT_KNOWN  # of a draw at the present power
+        # What a draw takes of the budget at the present power: the time of as many moves as chains
+        # need to forget where they were.
+        self.price = math.inf
         super().__init__(seed, most)
 
     def moved(
@@ -94,7 +87,7 @@ class Windows(Batches):
         gets_about = told and alike <= min(MOST_MOVES, moves / WINDOW_OF)
         self.mixes = gets_about and guide.knows_one_mode(moves)
         self.is_stuck = alike > (STUCK if moves >= MOVES_OF_STUCK else STUCK_SOON) * moves
-        self.price = Price(alike * takes, is_least=alike * WINDOW_OF > moves)
+        self.price = takes * self._forgotten(seen)
         yield from guide.learn_from_window(seen, gets_about=gets_about)
         if self.stages and self.stages[-1].level == self.level:
             self.stages.pop()
@@ -132,18 +125,30 @@ class Windows(Batches):
 
     def _alike(self, seen: FloatTables) -> float:
         """For how many moves a draw counts: how soon chains forget where they began, by the spread
-        of their means.
+        of their means. Not more than the window has.
         """
-        chains, moves = seen.shape[:2]
-        flat = seen.reshape(chains * moves, -1)
-        theta = flat[:, : self.problem.dimension]
-        places, inside = places_on_line(theta, *self.problem.support)
-        values = np.column_stack([places, flat[:, self._value]])
-        if not inside.all() or not np.isfinite(values).all():
+        values, moves = self._looked_at(seen), seen.shape[1]
+        if not np.isfinite(values).all():
             return math.inf
-        means = values.reshape(chains, moves, -1).mean(axis=1)
-        alike = moves * means.var(axis=0, ddof=1) / np.maximum(values.var(axis=0), 1e-300)
-        return float(alike.max())
+        means = values.mean(axis=1)
+        spread = np.maximum(values.var(axis=(0, 1)), 1e-300)
+        return float((moves * means.var(axis=0, ddof=1) / spread).max())
+
+    def _forgotten(self, seen: FloatTables) -> float:
+        """The same, by what single moves change: it may be more than the window has."""
+        values = self._looked_at(seen)
+        few = seen.shape[0] * (seen.shape[1] - 1) < FEWEST_MOVES
+        if few or not np.isfinite(values).all():
+            return math.inf
+        before, after = values[:, :-1], values[:, 1:]
+        return slowest_of(*(part.reshape(-1, values.shape[2]) for part in (before, after)))
+
+    def _looked_at(self, seen: FloatTables) -> FloatTables:
+        """By state and move: parameters on the whole real line, and the value of the state."""
+        theta = seen[..., : self.problem.dimension].reshape(-1, self.problem.dimension)
+        places, _ = places_on_line(theta, *self.problem.support)
+        values = np.column_stack([places, seen[..., self._value].ravel()])
+        return values.reshape(*seen.shape[:2], -1)
 
 
 def _heard_nothing(outcome: Outcome, is_late: bool) -> None:
