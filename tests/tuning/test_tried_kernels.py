@@ -113,9 +113,7 @@ def test_a_clock_times_steps_and_not_how_orders_are_begun(by_clock, begins, step
     """Cheap steps are timed in orders of several: 20 steps of 2 µs, and 50 µs to begin with."""
     alone = Ladder.powers([1.0])
     guide = guide_for(aptmc.Nuts().at_first(np.ones(DIMENSION), 1), PROBLEM, alone)
-    windows = Still(
-        PROBLEM, guide, 1, level=1.0, size=8, processors=1, by_clock=by_clock, most=math.inf
-    )
+    windows = Still(PROBLEM, guide, 1, level=1.0, size=8, by_clock=by_clock, most=math.inf)
     outcome = np.zeros(guide.kernel([guide.found]).info_length)
     elapsed = 0.0
     while not windows.is_over:

@@ -80,8 +80,8 @@ def anneal(
         left = WINDOWS * length - went.of_budget
         trial = Trial(
             problem, rival, settings.seed, alone, annealing,
-            processors=on.processors, by_clock=on.is_in_real_time,
-            until=left, most=left + (MOST_OF_ANNEALING - WINDOWS) * length,
+            by_clock=on.is_in_real_time, until=left,
+            most=left + (MOST_OF_ANNEALING - WINDOWS) * length,
         )  # fmt: skip
         if trial.is_promising and left >= (SHORTEST_TRIAL if on.is_in_real_time else LEAST):
             kernel = first_kernel(settings, rival).frozen()

@@ -57,7 +57,7 @@ class Annealing(Windows):
         self.last = np.empty((0, problem.width))  # states, of each particle the last
         super().__init__(
             problem, guide, seed,
-            level=first_level, size=size, processors=processors, by_clock=by_clock, most=most,
+            level=first_level, size=size, by_clock=by_clock, most=most,
         )  # fmt: skip
 
     @property

@@ -39,7 +39,7 @@ class Trial(Windows):
 
     def __init__(
         self, problem: Problem, kernel: EllipticalSlice, seed: int, ladder: Ladder,
-        annealing: Annealing, *, processors: int, by_clock: bool, until: float, most: float,
+        annealing: Annealing, *, by_clock: bool, until: float, most: float,
     ) -> None:  # fmt: skip
         stages = annealing.stages
         guide = SlicingGuide(problem, kernel, ladder, reference_of(stages[-1], problem))
@@ -48,7 +48,7 @@ class Trial(Windows):
         self._last, self._other, self._until = annealing.last, annealing.price, until
         self.is_promising = guide.spread(stages[-1].rows) <= MOST_LACKING
         super().__init__(
-            problem, guide, seed, level=1.0, size=len(annealing.last), processors=processors,
+            problem, guide, seed, level=1.0, size=len(annealing.last),
             by_clock=by_clock, most=most,
         )  # fmt: skip
         self.stages = [

@@ -48,10 +48,10 @@ class Windows(Batches):
 
     def __init__(
         self, problem: Problem, guide: Guide, seed: int, *,
-        level: float, size: int, processors: int, by_clock: bool, most: float,
+        level: float, size: int, by_clock: bool, most: float,
     ) -> None:  # fmt: skip
         self.problem, self.guide, self.level, self.size = problem, guide, level, size
-        self._processors, self._by_clock = processors, by_clock
+        self._by_clock, self._all_take = by_clock, 0.0  # for a move of all of them
         self._value = value_column(problem.dimension)
         self.stages: list[Annealed] = []  # hottest first
         self.mixes = False  # whether chains get about at the present power by themselves
@@ -69,10 +69,11 @@ class Windows(Batches):
 
         :param window: its number; None: on the way
         """
-        guide = self.guide
+        guide, began = self.guide, self.elapsed
         guide.make_ready(window)
         seen = yield Batch(rows, moves, self.level, guide.numbers, guide.heard)
         guide.settle()
+        self._all_take = (self.elapsed - began) / moves
         return seen
 
     def looked_at(
@@ -104,8 +105,7 @@ class Windows(Batches):
 
     def has_time_for(self, moves: int, until: float) -> bool:
         """Whether a window of so many moves would be over by then."""
-        takes = self.seconds_per_move * self.size * moves / self._processors
-        return self.elapsed + takes <= until
+        return self.elapsed + self._all_take * moves <= until
 
     def _time_of_move(self, rows: FloatTable) -> Generator[Batch, FloatTables, float]:
         """How long a move takes, without what it takes to begin one."""
