@@ -109,8 +109,11 @@ class Windows(Batches):
 
     def _time_of_move(self, rows: FloatTable) -> Generator[Batch, FloatTables, float]:
         """How long a move takes, without what it takes to begin one."""
-        takes = self.seconds_per_move
-        if not self._by_clock or takes >= LONG_ENOUGH:
+        if not self._by_clock:
+            return self.seconds_per_move
+        usual = self.took
+        takes = typical(usual)
+        if takes >= LONG_ENOUGH:
             return takes
         steps = min(math.ceil(LONG_ENOUGH / max(takes, LONG_ENOUGH / MOST_STEPS)), MOST_STEPS)
 
@@ -120,7 +123,7 @@ class Windows(Batches):
             return row
 
         yield Batch(rows, 1, self.level, numbers, _heard_nothing)
-        steps_take, self._pace = self.seconds_per_move / steps, takes
+        steps_take, self.took = typical(self.took) / steps, usual
         return min(steps_take, takes)
 
     def _alike(self, seen: FloatTables) -> float:
@@ -149,6 +152,17 @@ class Windows(Batches):
         places, _ = places_on_line(theta, *self.problem.support)
         values = np.column_stack([places, seen[..., self._value].ravel()])
         return values.reshape(*seen.shape[:2], -1)
+
+
+def typical(took: FloatTable) -> float:
+    """How long a move takes as a rule, where programs beside may hold up some of them.
+
+    :param took: of each, how long it took and how much work that was
+    """
+    seconds, work = took.T
+    if not (work > 0.0).all():
+        return float(np.median(seconds))
+    return float(np.median(seconds / work) * work.mean())
 
 
 def _heard_nothing(outcome: Outcome, is_late: bool) -> None:
