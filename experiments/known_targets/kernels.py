@@ -54,6 +54,12 @@ WITH: Mapping[str, aptmc.Kernel | None] = {
     "Mala, search": aptmc.Mala(search=True),
 }
 KERNELS = {**WITHOUT, **WITH}
+# A column for those who ask for it.
+ASKED_FOR: Mapping[str, aptmc.Kernel | None] = {
+    "ellipses, walk and slices": aptmc.Mixture(
+        aptmc.EllipticalSlice(), aptmc.Mixture(WALK, LINES, 0.2), 0.3
+    ),
+}
 # Shares of the full lengths: long enough for a warm-up to find its settings.
 SCALE, SCALES = 0.3, {target.name: 1.0 for target in smooth.TARGETS}
 RUNS, RUNS_OF_SMOOTH = 16, 4  # with many quantities alike a few runs tell as much
@@ -95,12 +101,12 @@ def kept(folder: Path, target: str, kernel: str, scale: float) -> dict[int, RunM
 def sampled(target: str, kernel: str, scale: float, seed: int) -> RunMeasure:
     """One run, with another automatic kernel unless that is asked for, which then stays."""
     one = (ALONG if kernel in WITH else PLAIN)[target]
-    chosen = KERNELS[kernel]
+    chosen = {**KERNELS, **ASKED_FOR}[kernel]
     if chosen is None:
         return measure_run(one.sample(scale * one.budget, seed), one.quantities)
     with (
         mock.patch.object(Problem, "default_kernel", return_value=chosen),
-        mock.patch.object(warmup_found, "other_than_leaps", return_value=None),
+        mock.patch.object(warmup_found, "rival_of", return_value=None),
     ):
         return measure_run(one.sample(scale * one.budget, seed), one.quantities)
 
@@ -156,23 +162,51 @@ def table(targets: Iterable[str], kernels: list[str], folder: Path, options: Any
     heads = ["target", "runs", *kernels, *(["times before"] if has_both else [])]
     lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
     for target in targets:
-        scale, runs = length(target, options)
+        _, runs = length(target, options)
         cells, draws, fewest = [], {}, runs
         for kernel in kernels:
-            found = kept(folder, target, kernel, scale)
-            measures = [found[seed] for seed in sorted(found) if seed <= runs]
-            if len(measures) < 2:
+            of = measured(folder, target, kernel, options)
+            if of is None:
                 cells.append("-")
                 continue
-            of = Measured(PLAIN[target], scale * PLAIN[target].budget, measures, None)
             off = max(of.off_by(place) for place in range(len(of.target.quantities)))
-            draws[kernel], fewest = worth(of), min(fewest, len(measures))
+            draws[kernel], fewest = worth(of), min(fewest, len(of.tempered))
             cells.append(f"{number(draws[kernel])} ({off:.1f})")
         if has_both:
             both = BEFORE in draws and NOW in draws
             cells.append(number(draws[NOW] / draws[BEFORE]) if both else "-")
         lines.append("| " + " | ".join([target, str(fewest), *cells]) + " |")
     return "\n".join(lines)
+
+
+def table_of_quantities(
+    targets: Iterable[str], kernels: list[str], folder: Path, options: Any
+) -> str:
+    """The same for each quantity; of many alike, as modes are, there is none."""
+    heads = ["target", "quantity", *kernels]
+    lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
+    for target in targets:
+        cells = [measured(folder, target, kernel, options) for kernel in kernels]
+        for place, quantity in enumerate(PLAIN[target].quantities):
+            if quantity.name.startswith("mode ") or target in SCALES:
+                continue
+            said = [
+                "-" if of is None
+                else f"{number(of.effective_draws(place))} ({of.off_by(place):.1f})"
+                for of in cells
+            ]  # fmt: skip
+            lines.append("| " + " | ".join([target, quantity.name, *said]) + " |")
+    return "\n".join(lines)
+
+
+def measured(folder: Path, target: str, kernel: str, options: Any) -> Measured | None:
+    """What is kept of a cell; None, where that is less than two runs."""
+    scale, runs = length(target, options)
+    found = kept(folder, target, kernel, scale)
+    measures = [found[seed] for seed in sorted(found) if seed <= runs]
+    if len(measures) < 2:
+        return None
+    return Measured(PLAIN[target], scale * PLAIN[target].budget, measures, None)
 
 
 def number(value: float) -> str:
@@ -186,7 +220,10 @@ def main() -> None:
         prog="python -m experiments.known_targets.kernels", description=__doc__
     )
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(PLAIN)} (default: all)")
-    parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=list(KERNELS))
+    parser.add_argument(
+        "--kernels", nargs="+", choices=[*KERNELS, *ASKED_FOR], default=list(KERNELS)
+    )
+    parser.add_argument("--quantities", action="store_true", help="a row for each of them, too")
     parser.add_argument("--scale", type=float, help="share of the full length")
     parser.add_argument("--runs", type=int, help=f"of a cell ({RUNS}; smooth: {RUNS_OF_SMOOTH})")
     parser.add_argument("--processes", type=int, default=1, help="0: print what there is")
@@ -201,6 +238,8 @@ def main() -> None:
         cells = [(target, kernel) for target in names for kernel in options.kernels]
         work(missing(cells, options.kept, options), options)
     print(table(names, options.kernels, options.kept, options))
+    if options.quantities:
+        print(f"\n{table_of_quantities(names, options.kernels, options.kept, options)}")
 
 
 def work(tasks: list[Task], options: Any) -> None:

@@ -90,6 +90,22 @@ def duration(value: float | int | str | timedelta, name: str = "budget") -> floa
     return seconds
 
 
+def time_in_words(time: float, unit: str = "s") -> str:
+    """A time with the unit that suits it.
+
+    >>> time_in_words(7200.0), time_in_words(0.0042), time_in_words(12.345, "unit")
+    ('2 h', '4.2 ms', '12.3 unit')
+    """
+    if time == 0.0 or not math.isfinite(time):
+        return "none"
+    if unit != "s":
+        return f"{time:.3g} {unit}"
+    for seconds, name in ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms")):
+        if time >= seconds:
+            return f"{time / seconds:.3g} {name}"
+    return f"{time * 1e6:.3g} µs"
+
+
 def _in_words(words: str) -> float:
     """Seconds, from one or several numbers with their units; NaN if it is anything else."""
     clock = re.fullmatch(r"([0-9]+):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)", words)

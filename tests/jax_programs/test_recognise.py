@@ -58,7 +58,7 @@ def test_a_density_of_jax_is_compiled_and_has_a_gradient():
     theta = np.array([0.3, 1.2])
     assert problem.is_compiled
     assert problem.notes == ()
-    assert isinstance(problem.default_kernel(), aptmc.Nuts)
+    assert problem.gradient is not None
     assert problem.log_likelihood(theta) == pytest.approx(float(log_likelihood(theta)), rel=1e-14)
     np.testing.assert_allclose(problem.gradient(theta), jax.grad(log_likelihood)(theta), rtol=1e-12)
     # It travels without JAX, and is told by what it computes.

@@ -84,6 +84,7 @@ class EllipticalSlice(Kernel):
     jumps: float = USUAL_SHARE_OF_JUMPS
     steps: int = 1
     is_learning: bool = False  # whether the reference is that of a warm-up under way
+    is_from_slopes: bool = False  # and was learnt from these, so that few draws know no better
 
     statistics = ("jumps", "jumped")
 
@@ -129,7 +130,8 @@ class EllipticalSlice(Kernel):
         """
         if not self.is_learning or not isinstance(self.reference, Students):
             return self
-        own = fit_all(self._moved(seen, seen.states), self.reference, self.components)
+        moved, trusted = self._moved(seen, seen.states), self.is_from_slopes
+        own = fit_all(moved, self.reference, self.components, is_trusted=trusted)
         if seen.by_all is None:
             return replace(self, reference=own)
         by_all = fit_all(self._moved(seen, seen.by_all), self.reference, self.components)
@@ -177,7 +179,7 @@ class EllipticalSlice(Kernel):
     @override
     def frozen(self) -> EllipticalSlice:
         """The reference that was fitted, as if it was given by hand."""
-        return replace(self, is_learning=False)
+        return replace(self, is_learning=False, is_from_slopes=False)
 
     # --- moving -------------------------------------------------------------------------------
 

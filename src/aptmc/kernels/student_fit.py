@@ -11,7 +11,15 @@ import numpy as np
 
 from aptmc.compiled import Floats, FloatTable
 from aptmc.kernels.seen import FEWEST_DRAWS
-from aptmc.kernels.shapes import Rows, believed_shapes, effective_share, resized, shrunk, some
+from aptmc.kernels.shapes import (
+    BELIEF,
+    Rows,
+    believed_shapes,
+    effective_share,
+    resized,
+    shrunk,
+    some,
+)
 from aptmc.kernels.splitting import narrowed, pieces_of
 from aptmc.kernels.students import Mixed, Students
 
@@ -21,18 +29,59 @@ DEGREES = (3.0, 6.0, 12.0, 25.0, 50.0, 100.0)  # of freedom, of which one is cho
 WIDER = 1.1
 USUAL_DEGREES = 25.0  # where draws are too few to tell, fewer than so many for each dimension
 FEWEST_FOR_DEGREES = 10.0
+# In log density: half of the draws fit a little worse than all of them; standard errors.
+AS_WELL, CLEARLY = 0.05, 2.0
 # A reference of all rungs is fitted when draws are worth so many for each dimension.
 FEWEST_FOR_REFERENCE, MOST_COMPONENTS = 3.0, 32
 
 
-def fit_all(draws: list[FloatTable], before: Students, most_components: int) -> Students:
-    """A mixture for each rung that suits its draws; the one before, where they are too few."""
+def fit_all(
+    draws: list[FloatTable], before: Students, most_components: int, *, is_trusted: bool = False
+) -> Students:
+    """A mixture for each rung that suits its draws; the one before, where they are too few.
+
+    :param is_trusted: the one before stays, too, while nothing that is fitted to one half of the
+        draws suits the other half as well: in a hundred dimensions one that was learnt from slopes
+        is better than the mean and the matrix of a thousand draws
+    """
     found = [before.on(rung) for rung in range(before.rungs)]
-    rows = {rung: some(theta) for rung, theta in enumerate(draws) if len(theta) >= FEWEST_DRAWS}
-    shapes = believed_shapes(rows, [shape_of(mixed) for mixed in found])
+    draws_of = {rung: theta for rung, theta in enumerate(draws) if len(theta) >= FEWEST_DRAWS}
+    rows = {rung: some(theta) for rung, theta in draws_of.items()}
+    shapes_before = [shape_of(mixed) for mixed in found]
+    shapes = believed_shapes(rows, shapes_before)
+    if is_trusted:
+        sides = {rung: in_turns(theta) for rung, theta in draws_of.items()}
+        halves = {rung: some(half) for rung, (half, _) in sides.items()}
+        shapes_of_halves = believed_shapes(halves, shapes_before)
     for rung, mine in rows.items():
+        if is_trusted:
+            half = fit(halves[rung], shapes_of_halves[rung], most_components)
+            count = mine.worth * len(mine.theta)
+            if not suits_better(half, found[rung], some(sides[rung][1]).theta, count=count):
+                continue
         found[rung] = fit(mine, shapes[rung], most_components)
     return Students.of(found)
+
+
+def in_turns(theta: FloatTable) -> tuple[FloatTable, FloatTable]:
+    """Draws in two parts, stretch by stretch: of all chains, and of all their times."""
+    stretch = max(math.isqrt(len(theta)), 1)
+    is_mine = np.arange(len(theta)) // stretch % 2 == 0
+    return theta[is_mine], theta[~is_mine]
+
+
+def suits_better(half: Mixed, before: Mixed, others: FloatTable, *, count: float) -> bool:
+    """Whether draws are fitted by more than chance better, or well enough where they are many.
+
+    :param half: fitted to one half of the draws
+    :param others: the other half
+    :param count: for how many independent ones all of them count
+    """
+    gains = shares_in(half, others)[1] - shares_in(before, others)[1]
+    gain = float(np.mean(gains))
+    if count >= BELIEF * others.shape[1]:
+        return gain >= -AS_WELL
+    return gain >= CLEARLY * float(np.std(gains)) / math.sqrt(len(gains))
 
 
 def fit_coldest(draws: list[FloatTable], before: Students | None) -> Students | None:

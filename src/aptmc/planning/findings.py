@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from aptmc.clock import time_in_words
 from aptmc.planning.coordinators import FULL
 from aptmc.planning.planner import Planner
-from aptmc.planning.prediction import Prediction, in_words
+from aptmc.planning.prediction import Prediction
 
 FAR = math.log(2.0)  # a correction beyond a factor of two is worth a warning
 
@@ -64,8 +65,8 @@ def _coordinator(
     measured = "measured" if planner.request.cost is None else "given"
     most = 1.0 / planner.cost
     words = (
-        f"one coordinator takes {in_words(planner.cost, unit)} for a completion ({measured}), so "
-        f"it can serve {most:,.3g} moves/{unit} at most"
+        f"one coordinator takes {time_in_words(planner.cost, unit)} for a completion "
+        f"({measured}), so it can serve {most:,.3g} moves/{unit} at most"
     )
     if saturation is None:
         yield f"{words}; moves are grouped so that it never comes to that"
@@ -90,8 +91,8 @@ def _warmup(one: Prediction, several: Prediction, unit: str) -> str:
     if several.warmup == 0.0:
         return ""
     return (
-        f"; each has a warm-up of its own, of {in_words(several.warmup, unit)}, where one run "
-        f"would need {in_words(one.warmup, unit)}"
+        f"; each has a warm-up of its own, of {time_in_words(several.warmup, unit)}, where one run "
+        f"would need {time_in_words(one.warmup, unit)}"
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, final
 
+from aptmc.clock import time_in_words
+
 CLEARLY = 1.0  # standard errors
 
 
@@ -120,25 +122,13 @@ class Predictions(Sequence[Prediction]):
             f"{row.coordinators}",
             f"{row.chains:,}",
             f"{row.rungs}",
-            in_words(row.every, self.unit),
+            time_in_words(row.every, self.unit),
             f"{row.utilisation:.3f}",
             _with_error(row.moves_per_second, row.moves_error),
             _with_error(row.ess_per_hour, row.ess_error),
             f"{row.coordinator_load:.0%}",
-            in_words(row.warmup, self.unit),
+            time_in_words(row.warmup, self.unit),
         )
-
-
-def in_words(time: float, unit: str) -> str:
-    """A time with the unit that suits it."""
-    if time == 0.0 or not math.isfinite(time):
-        return "none"
-    if unit != "s":
-        return f"{time:.3g} {unit}"
-    for seconds, name in ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms")):
-        if time >= seconds:
-            return f"{time / seconds:.3g} {name}"
-    return f"{time * 1e6:.3g} µs"
 
 
 def _with_error(value: float, error: float) -> str:

@@ -9,6 +9,7 @@ from typing_extensions import override
 from aptmc.backends.base import Engine
 from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
+from aptmc.problem.chain_state import WORK
 from aptmc.quota import MOVES, NO_LIMIT
 from aptmc.session.descent import Errand
 from aptmc.session.meter import Meter
@@ -52,7 +53,7 @@ class CountedEngine(Engine):
 
     @override
     def search(self, session: Session, errand: Errand) -> Usage:
-        place = session.kernel.places.get("simulations")
+        place = session.kernel.places.get("simulations", WORK)
         counted = CountedErrand(
             errand, self._meter, place, self._worth, self._searchers, by_time=self._by_time
         )
@@ -90,7 +91,7 @@ class CountedErrand(Errand):
     """
 
     def __init__(
-        self, errand: Errand, meter: Meter, place: int | None, worth: float, searchers: int,
+        self, errand: Errand, meter: Meter, place: int, worth: float, searchers: int,
         *, by_time: bool,
     ) -> None:  # fmt: skip
         self._errand, self._meter, self._place = errand, meter, place
@@ -112,7 +113,7 @@ class CountedErrand(Errand):
         took = 1.0
         if self._meter.quota.unit != MOVES:
             took = float(order.tuning[STEPS])
-            if outcome is not None and self._place is not None:
+            if outcome is not None:
                 took = float(outcome.info[self._place])
         self.used += took
         self._meter.used_before += took

@@ -11,9 +11,9 @@ import numpy as np
 from aptmc.compiled import Floats, FloatTable
 from aptmc.coordinator.state import Coordinator, moves_done
 from aptmc.errors import InputError
-from aptmc.kernels import Kernel, Seen, Students
+from aptmc.kernels import EllipticalSlice, Kernel, Seen, Students
 from aptmc.kernels.base import STEPS
-from aptmc.kernels.default import Choice, other_than_leaps
+from aptmc.kernels.default import Choice, rival_of
 from aptmc.kernels.fitted_reference import referred_rows, share_of_prior
 from aptmc.kernels.student_fit import fit_coldest
 from aptmc.keys import WARMUP, Key
@@ -25,7 +25,7 @@ from aptmc.session.session import Session, Usage
 from aptmc.settings import Settings
 from aptmc.store import Draws
 from aptmc.warmup import power_ladders
-from aptmc.warmup.annealing import Annealing
+from aptmc.warmup.annealing import Annealing, Windows
 from aptmc.warmup.approach import nearest, scale_of
 from aptmc.warmup.getting_about import is_soon, moves_until_forgotten
 from aptmc.warmup.guess import (
@@ -65,7 +65,7 @@ class Found:
         self.shortest = 0.0  # time between deadlines that does not cost too much
         self.gets_about = False  # whether chains of the posterior forget soon where they began
         self.is_one_hill = False  # whether a population saw them do so in one distribution
-        self.changed = ""  # why the kernel is another one than at first
+        self.changed = ""  # why the kernel is what it is, if the warm-up has seen that
         self.renews = False  # every step is a fresh draw, as in rejection sampling
         self.reference: Students | None = None  # at the hot end, if one was fitted by now
         self.seen: SeenByAll = []  # in the last rounds, while that is not enough of each rung
@@ -177,15 +177,20 @@ class Found:
             self._unmoved(self.kernel, rows)._replace(step_sizes=sizes)
         )
 
-    def learn_from_annealing(self, annealing: Annealing) -> list[tuple[float, FloatTable]]:
+    def learn_from_annealing(
+        self, annealing: Annealing, mover: Windows, why: str
+    ) -> list[tuple[float, FloatTable]]:
         """Stand on powers that suit what was seen on the way, with what was learnt there.
 
         Most chains stand in the posterior where they get about by themselves: other rungs are there
         for modes that no particle came to. Gives states, by power.
+
+        :param mover: by which one goes on, the annealing or a trial after it
+        :param why: it is this one, if both were tried
         """
         stages = annealing.stages[::-1]
         asked, wish = self.levels, self.to_find.ladder
-        self.kernel = annealing.guide.kernel([stage.found for stage in stages])
+        self.kernel, self.changed = mover.kernel(), why
         self.levels = tuple(stage.level for stage in stages)
         rows = [stage.rows for stage in stages]
         remembered = list(zip(self.levels, rows, strict=True))
@@ -198,9 +203,9 @@ class Found:
             np.array(self.levels), rates, wish.swap_rate, fewest=fewest, most=most
         )
         self.move_to(levels)
-        if annealing.mixes and not self._needs_hot_draws:
+        if mover.mixes and not self._needs_hot_draws:
             self.gets_about = self.is_one_hill = True
-            self.kernel = annealing.guide.of_one_hill(self.kernel)
+            self.kernel = mover.guide.of_one_hill(self.kernel)
         return remembered
 
     def see_whether_it_gets_about(self, chains: Sequence[Draws], moves_left: float) -> None:
@@ -229,13 +234,13 @@ class Found:
         return is_left and not (self._needs_hot_draws or self.asked.on.computes_errands_alone)
 
     @property
-    def other_kernel(self) -> Choice | None:
-        """Another one, for chains that are stuck, if the kernel was left to us."""
+    def rival(self) -> EllipticalSlice | None:
+        """Another one, for the warm-up to choose between both, if that was left to us."""
         if self.to_find.kernel is None or not self.asked.chosen or self.changed:
             return None
         if not self.asked.on.computes_any_kernel:
             return None
-        return other_than_leaps(self.problem, self.kernel)
+        return rival_of(self.kernel)
 
     def change_kernel(self, other: Choice, remembered: list[tuple[float, FloatTable]]) -> None:
         """Move in another way, with what it learns from what the first has seen.

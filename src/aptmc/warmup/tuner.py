@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -11,36 +10,34 @@ import numpy as np
 from aptmc.backends.base import Engine
 from aptmc.compiled import FloatTable
 from aptmc.coordinator.state import Settling, mean_per_move
-from aptmc.errors import InputError, StopReason
+from aptmc.errors import StopReason
 from aptmc.kernels.base import STEPS
 from aptmc.kernels.hamiltonian import Hamiltonian
 from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
 from aptmc.problem.chain_state import ACCEPTED
 from aptmc.session.build import build_session
-from aptmc.session.descent import Affordable, Descent, Reached, reached_by, reached_so_far
-from aptmc.session.first_states import descent_for
+from aptmc.session.descent import Reached
 from aptmc.session.session import Session, Usage, empty_states
 from aptmc.settings import Settings
 from aptmc.store import Draws, MemoryStore
-from aptmc.warmup.annealing import Annealing, guide_for
+from aptmc.warmup.annealed import anneal
+from aptmc.warmup.descending import Descending
 from aptmc.warmup.found import Found
-from aptmc.warmup.guess import ROUNDS, SHARE
-from aptmc.warmup.how_far_down import ROUNDS_AFTER_DESCENT, fitting_rounds, goal_of
+from aptmc.warmup.guess import ROUNDS
+from aptmc.warmup.how_far_down import ROUNDS_AFTER_DESCENT, fitting_rounds
 from aptmc.warmup.outcome import Round, WarmUp
+from aptmc.warmup.plan import LEAST_LEFT, Plan
 from aptmc.warmup.round_draws import RoundDraws, later_by, of_descent, settled_or_held, some
 from aptmc.warmup.where_chains_begin import starts_of_rungs, states_of_chains
 
 FOLLOWING = 0.3  # deadlines find their share of a sweep quickly
 # What a tuner must know to go on after a round, beside what was found.
 REMEMBERED = (
-    "remembered", "rounds", "epoch", "spent", "plan", "number", "in_round", "searched",
-    "rounds_after_descent", "round_trips", "counted_in", "has_annealed", "knows_shapes",
+    "remembered", "rounds", "epoch", "spent", "number", "in_round", "rounds_after_descent",
+    "round_trips", "has_annealed", "knows_shapes",
 )  # fmt: skip
-ROUNDS_AT_LEAST = 0.1  # of what is left
 FEWEST_FOR_SLICES = 3  # dimensions
-# Of a warm-up, when no more windows of an annealing begin; and when it is given up in their midst.
-WINDOWS, MOST_OF_ANNEALING = 0.7, 0.8
 # A sitting may end in mid-round. The next one goes on with it, unless so much of it was done.
 WHOLE = 0.99
 # So much of a warm-up is left to the run itself, which settles with frozen settings.
@@ -48,7 +45,6 @@ SETTLING = 0.125
 SWEEPS_OF_ROUNDS = 2  # in which they settle; they need not be exact
 LATE_ROUNDS = 3  # after which it is looked at whether chains get about where draws count
 FEWEST_TRIPS = 5  # of states from the coldest rung to the hottest and back, before one is fitted
-LEAST_LEFT = 1e-9  # of a warm-up's length: what is less is the rest of a sum
 
 
 @final
@@ -67,18 +63,12 @@ class Tuner:
         self.number = 0  # of the present round
         self.in_round = 0.0  # how long it was run in earlier sittings
         self.spent = 0.0
-        self.plan: tuple[float, float] | None = None  # lengths of the warm-up and of what follows
-        self.descent: Descent | None = None  # that is under way
-        self.descended: dict[str, Any] = {}  # what an earlier sitting knew of it
-        self.searched = 0.0  # how long the descent took
+        self.plan, self.descending = Plan(settings.to_find.length), Descending(settings)
         self.rounds_after_descent = ROUNDS_AFTER_DESCENT
         self.round_trips = 0  # that states have made in all rounds so far
-        self.seconds_per_step = 0.0  # where it ended
-        self.reached: Reached | None = None
+        self.seconds_per_step = 0.0  # where a descent or an annealing ended
         self.has_annealed = False  # whether a population has gone from the prior to the posterior
         self.knows_shapes = False  # what it has learnt there is about as good as what rounds learn
-        self.counted_in = ""  # the unit of the budget, if that is no time
-        self.pace = 1.0  # seconds in such a unit, as a descent has shown
 
     # --- running ------------------------------------------------------------------------------
 
@@ -97,8 +87,8 @@ class Tuner:
         """
         session: Session | None = first
         stopped = None
-        if engine.unit != self.counted_in:  # of an earlier sitting, in which others were planned
-            self.counted_in, self.plan, self.in_round, self.searched = engine.unit, None, 0.0, 0.0
+        if self.plan.count_in(engine.unit):
+            self.in_round = 0.0
         if self.problem.needs_search and not self.remembered:
             stopped = self.descend(engine, first)
             session = None
@@ -107,12 +97,13 @@ class Tuner:
         elif self.is_to_anneal:
             stopped = self.anneal(engine, first)
             session = None
-        length, sampling = self.planned(engine.left())
-        if self.seconds_per_step * self.pace > 0.0:  # what comes before the rounds has just ended
+        length, sampling = self.plan.lengths(engine.left())
+        pace = self.plan.pace
+        if self.seconds_per_step * pace > 0.0:  # what comes before the rounds has just ended
             if self.problem.needs_search:
                 self.rounds_after_descent = fitting_rounds(length, self.sweep)
             first_round = length / max(2.0**self.count - 1.0, 1.0)
-            self.found.begin_deadlines(self.pace * self.sweep, self.pace * first_round)
+            self.found.begin_deadlines(pace * self.sweep, pace * first_round)
         parts = 2.0 ** np.arange(self.count) / (2.0**self.count - 1.0)
         if self.found.asked.settling > 0:
             parts *= 1.0 - SETTLING
@@ -152,63 +143,15 @@ class Tuner:
 
         :param first: who computes needs to know of a session
         """
-        left = engine.left()
-        settings = self.settings
-        descent = self.descent = descent_for(
-            self.problem,
-            settings.ladder,
-            settings.kernel,
-            self.seed,
-            goal_of(settings, self.to_find, left),
-        )
-        if self.descended:
-            descent.recall(self.descended)
-        usage = engine.search(first, descent)
-        if usage.failure is not None:
-            raise usage.failure
+        usage = self.descending.go(engine, first, self.found)
         if usage.stopped is not StopReason.STILL_RUNNING:
             return usage.stopped
-        coldest, draws = descent.has_reached, None
-        if not descent.stages:
-            raise InputError(descent.out_of_reach(settings.ladder.levels))
-        if isinstance(descent.goal, Affordable):
-            # All simulations of the prior may lie within what was asked for.
-            coldest = descent.goal.chosen(descent.stages, usage.of_budget)
-            coldest = max(coldest, descent.goal.coldest)
-            draws = descent.goal.aimed_at(descent.stages)
-        elif coldest > descent.goal.coldest:
-            raise InputError(descent.out_of_reach(settings.ladder.levels))
-        self.descent, self.descended = None, {}
-        self.searched = usage.of_budget
-        self.pace = usage.elapsed / max(usage.of_budget, LEAST_LEFT)
-        reached = reached_by(descent, coldest, asked=self.asked_for, effective_draws=draws)
-        found = self.found
-        # Draws from the prior that count are not given up: where some never end, no rejection.
-        may_reject = reached.is_wide and reached.given_up == 0
-        found.learn_from_descent(descent.stages, coldest, is_wide=may_reject)
-        self.reached = self.on_ladder(reached)._replace(by_rejection=found.renews)
-        self.remembered = [(stage.level, stage.rows) for stage in reversed(descent.stages)]
-        self.cold_draws.append(of_descent(descent.stages[-1], self.spent))
-        self.seconds_per_step = descent.stages[-1].seconds_per_step
+        stages = self.descending.stages
+        self.plan.searched(usage.of_budget, usage.elapsed)
+        self.remembered = [(stage.level, stage.rows) for stage in reversed(stages)]
+        self.cold_draws.append(of_descent(stages[-1], self.spent))
+        self.seconds_per_step = stages[-1].seconds_per_step
         return None
-
-    @property
-    def asked_for(self) -> float | None:
-        """The tolerance that was asked for; None, if the run is to choose."""
-        wish, ladder = self.to_find.ladder, self.settings.ladder
-        return ladder.levels[0] if wish is None else wish.coldest
-
-    @property
-    def how_far(self) -> Reached | None:
-        """How far down it came; of a descent under way, or cut off, so far."""
-        if self.descent is None:
-            return self.reached
-        return reached_so_far(self.descent, asked=self.asked_for)
-
-    def on_ladder(self, reached: Reached) -> Reached:
-        """What was reached, of the ladder as it stands."""
-        wish = self.to_find.ladder
-        return reached.on(self.found.levels, 1.0 if wish is None else wish.swap_rate)
 
     @property
     def is_to_anneal(self) -> bool:
@@ -226,50 +169,21 @@ class Tuner:
 
     def anneal(self, engine: Engine, first: Session) -> StopReason | None:
         """Go from the prior to the posterior; a reason if one was stopped on the way."""
-        length, _ = self.planned(engine.left())
-        settings, approach = self.settings, self.found.approach
-        hottest = 0.0 if self.problem.reference is not None else approach.first_levels()[-1]
-        alone = replace(settings.ladder, levels=(1.0,), idle_rungs=frozenset())
-        other = self.found.other_kernel
-        annealing = Annealing(
-            self.problem, guide_for(self.found.kernel, self.problem, alone), self.seed,
-            first_level=hottest, processors=settings.on.processors,
-            windows_until=WINDOWS * length, most=MOST_OF_ANNEALING * length,
-            has_other=other is not None,
-        )  # fmt: skip
-        usage = engine.search(first, annealing)
-        if usage.failure is not None:
-            raise usage.failure
-        if usage.stopped is not StopReason.STILL_RUNNING:
-            return usage.stopped
-        self.has_annealed, self.plan = True, None  # which is made anew, less what this took
-        self.searched = usage.of_budget
-        self.pace = usage.elapsed / max(usage.of_budget, LEAST_LEFT)
-        self.spent += usage.elapsed
-        if annealing.stages:
-            remembered = self.found.learn_from_annealing(annealing)
-            self.remembered = [(level, some(rows)) for level, rows in remembered]
-            self.seconds_per_step = annealing.seconds_per_move
-            self.knows_shapes = annealing.mixes or not annealing.guide.gives_up
-            if annealing.is_stuck and other is not None:
-                self.found.change_kernel(other, self.remembered)
-                self.knows_shapes = False
-        return None
+        length, _ = self.plan.lengths(engine.left())
+        went = anneal(engine, first, self.found, self.settings, length)
+        if went.is_over:
+            self.has_annealed = True
+            self.plan.searched(went.of_budget, went.elapsed)
+            self.plan.is_made_anew()
+            self.spent += went.elapsed
+            self.remembered = [(level, some(rows)) for level, rows in went.remembered]
+            self.seconds_per_step, self.knows_shapes = went.seconds_per_move, went.knows_shapes
+        return went.stopped
 
-    def planned(self, left: float) -> tuple[float, float]:
-        """How long the warm-up is to be, and what follows.
-
-        A plan was made in an earlier sitting, perhaps; one of a few seconds makes none for an hour.
-        """
-        if left > 0.0:
-            given = self.to_find.length
-            length = SHARE * (left + self.searched) if given is None else given
-            # Where a descent has found most of it, what it took comes off the rounds.
-            if self.searched > 0.0:
-                length = max(length - self.searched, ROUNDS_AT_LEAST * min(left, 10.0 * length))
-            if self.plan is None or (given is None and length > self.plan[0]):
-                self.plan = length, max(left - length, 0.0)
-        return self.plan or (0.0, 0.0)
+    @property
+    def how_far(self) -> Reached | None:
+        """How far down a descent came; of one under way, or cut off, so far."""
+        return self.descending.how_far
 
     @property
     def sweep(self) -> float:
@@ -280,9 +194,7 @@ class Tuner:
     def memory(self) -> dict[str, Any]:
         """All that was learnt in the rounds that are complete."""
         own = {name: getattr(self, name) for name in REMEMBERED}
-        own["reached"] = None if self.how_far is None else self.how_far.notes()
-        own["descended"] = self.descended if self.descent is None else self.descent.memory()
-        return own | self.found.memory()
+        return own | self.plan.memory() | self.descending.memory() | self.found.memory()
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         """Go on after the rounds of another tuner."""
@@ -293,9 +205,8 @@ class Tuner:
         memory = before | dict(memory)
         for name in REMEMBERED:
             setattr(self, name, memory[name])
-        self.descended = memory.get("descended", {})
-        self.reached = Reached.from_notes(memory.get("reached"))
-        self.found.recall(memory)
+        for part in (self.plan, self.descending, self.found):
+            part.recall(memory)
 
     @property
     def present(self) -> int:
@@ -406,8 +317,7 @@ class Tuner:
         if tells and wanted is not None and min(map(len, rows)) >= FEWEST_DRAWS:
             drawn = RoundDraws(found.levels, rows, by_rung[0], usage.of_budget, sampling)
             found.move_to(found.approach.respaced(wanted, drawn, rates))
-            if self.reached is not None:
-                self.reached = self.on_ladder(self.reached)
+            self.descending.stands_on(found.levels)
         return [later_by(draws, spent) for draws in by_rung[0]]
 
     def may_fit(self) -> bool:

@@ -8,7 +8,9 @@ settings for any power, how powers are to be spaced, states to start from, and w
 about in the posterior by themselves.
 """
 
-from aptmc.warmup.annealing.annealing import Annealed, Annealing
+from aptmc.warmup.annealing.annealing import Annealing
 from aptmc.warmup.annealing.guides import guide_for
+from aptmc.warmup.annealing.trial import Trial
+from aptmc.warmup.annealing.windows import Windows
 
-__all__ = ["Annealed", "Annealing", "guide_for"]
+__all__ = ["Annealing", "Trial", "Windows", "guide_for"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from typing import Any, NamedTuple, final
+from typing import final
 
 import numpy as np
 from typing_extensions import override
@@ -12,39 +12,24 @@ from typing_extensions import override
 from aptmc.compiled import FloatTable, FloatTables
 from aptmc.keys import WARMUP, Key
 from aptmc.problem import Problem
-from aptmc.problem.chain_state import value_column
-from aptmc.problem.unbounded import places_on_line
-from aptmc.warmup.annealing.batches import Batch, Batches
+from aptmc.warmup.annealing.batches import Batch
 from aptmc.warmup.annealing.guide import Guide
 from aptmc.warmup.annealing.next_power import next_power
+from aptmc.warmup.annealing.windows import MOVES_OF_STUCK, Windows
 
-# Chains get about by themselves if a draw is worth that of so many moves at most, measured in a
-# window that is this many times as long.
-MOST_MOVES, WINDOW_OF = 8.0, 4.0
-FEWEST_MOVES_TO_TELL = 12
 # Where a window is so long, and its draws are worth less than half of it, others are of no use.
 HOPELESS, MOVES_OF_HOPELESS = 0.5, 24
-# They are stuck where the means of their windows differ nearly as single states would. Where there
-# is no time for windows of so many moves, shorter ones must show it more clearly.
-STUCK, MOVES_OF_STUCK, STUCK_SOON = 0.8, 6, 0.95
 ENOUGH_MOVES, ENOUGH_PER_DIMENSION = 300, 20.0  # of all chains, to have learnt a shape
 # Of the time for windows, for those at the hottest power, of which there are no draws at first.
 AT_FIRST = 0.4
 
 
-class Annealed(NamedTuple):
-    """What was seen at a power."""
-
-    level: float
-    rows: FloatTable  # states
-    found: Any  # by the guide
-
-
 @final
-class Annealing(Batches):
+class Annealing(Windows):
     """A population that goes from the prior to the posterior.
 
     :param first_level: of a problem without a prior, where it begins; 0: the prior
+    :param by_clock: whether a clock says how long moves take
     :param windows_until: when no more windows begin, from the beginning
     :param most: time for it all; what is not complete by then is given up
     :param has_other: whether another kernel is ready for chains that are stuck, so that no more
@@ -61,20 +46,19 @@ class Annealing(Batches):
         processors: int,
         windows_until: float,
         most: float,
+        by_clock: bool = False,
         has_other: bool = False,
     ) -> None:
-        self.problem, self.guide = problem, guide
-        self._has_other = has_other
-        self._windows_until, self._processors = windows_until, processors
-        self.level = first_level
-        self.size = max(guide.fewest, 2 * processors + 2)
-        self._value = value_column(problem.dimension)
+        size = max(guide.fewest, 2 * processors + 2)
+        self._has_other, self._windows_until = has_other, windows_until
         self._rng = Key(seed, 2, 0, WARMUP).generator()
-        self._log_weights = np.zeros(self.size)
-        self.stages: list[Annealed] = []  # hottest first
-        self.mixes = False  # whether chains get about in the posterior by themselves
-        self.is_stuck = False  # whether they were seen to stay where they began
-        super().__init__(seed, most)
+        self._log_weights = np.zeros(size)
+        self.is_complete = False  # not given up in the midst
+        self.last = np.empty((0, problem.width))  # states, of each particle the last
+        super().__init__(
+            problem, guide, seed,
+            level=first_level, size=size, by_clock=by_clock, most=most,
+        )  # fmt: skip
 
     @property
     def has_arrived(self) -> bool:
@@ -100,17 +84,18 @@ class Annealing(Batches):
             rows = yield from self._windows(rows, until)
             begins_well = self.mixes
         else:
-            self._note(rows)
+            self.note(rows)
         while self.level < 1.0:
             before = self.level
             self.level, weights = next_power(before, rows[:, self._value])
             guide.level = self.level
             yield from guide.learn(rows[weights > 0.0], weights[weights > 0.0])
             rows = self._without_the_lost(rows, self.level - before)
-            rows = (yield from self._moved(rows, guide.on_the_way, None))[:, -1]
-            self._note(rows)
-        yield from self._windows(rows, self._windows_until)
-        self.mixes = self.mixes and begins_well
+            self._tell_power()
+            rows = (yield from self.moved(rows, guide.on_the_way, None))[:, -1]
+            self.note(rows)
+        self.last = yield from self._windows(rows, self._windows_until)
+        self.mixes, self.is_complete = self.mixes and begins_well, True
 
     def _without_the_lost(self, rows: FloatTable, step: float) -> FloatTable:
         """Particles whose likelihood is zero become others, or whose place has next to no weight.
@@ -136,58 +121,21 @@ class Annealing(Batches):
         self.is_stuck = False
         if len(np.unique(rows, axis=0)) > len(rows) // 2:  # not all from one given start
             yield from guide.learn(rows, np.ones(len(rows)))
-        while number == 0 or self._has_time_for(moves, until):
-            seen = yield from self._moved(rows, moves, number)
-            rows, everything = seen[:, -1], seen.reshape(-1, seen.shape[2])
-            alike = self._alike(seen)
-            told = moves >= FEWEST_MOVES_TO_TELL
-            gets_about = told and alike <= min(MOST_MOVES, moves / WINDOW_OF)
-            self.mixes = gets_about and guide.knows_one_mode(moves)
-            self.is_stuck = alike > (STUCK if moves >= MOVES_OF_STUCK else STUCK_SOON) * moves
-            yield from guide.learn_from_window(seen, gets_about=gets_about)
-            if self.stages and self.stages[-1].level == self.level:
-                self.stages.pop()
-            self._note(everything)
+        while number == 0 or self.has_time_for(moves, until):
+            self._tell_power()
+            seen = yield from self.looked_at(rows, moves, number)
+            rows = seen[:, -1]
             enough = max(ENOUGH_MOVES, ENOUGH_PER_DIMENSION * self.problem.dimension)
-            if self.mixes and len(everything) >= enough:
+            if self.mixes and seen.shape[0] * moves >= enough:
                 break
-            if self.is_stuck and self._has_other and moves >= MOVES_OF_STUCK:
+            is_sure = moves >= MOVES_OF_STUCK or self.level == 1.0
+            if self.is_stuck and self._has_other and is_sure:
                 break
-            if guide.gives_up and moves >= MOVES_OF_HOPELESS and alike > HOPELESS * moves:
+            if guide.gives_up and moves >= MOVES_OF_HOPELESS and self.alike > HOPELESS * moves:
                 break
             number, moves = number + 1, 2 * moves
         return rows
 
-    def _moved(
-        self, rows: FloatTable, moves: int, window: int | None
-    ) -> Generator[Batch, FloatTables, FloatTables]:
-        """By state and move: where it has moved to."""
+    def _tell_power(self) -> None:
         share = math.log(max(self.level, 1e-6) / 1e-6) / math.log(1e6)
         self.tell(f"from the prior to the posterior: power {self.level:.2g}", share)
-        guide = self.guide
-        guide.make_ready(window)
-        seen = yield Batch(rows, moves, self.level, guide.numbers, guide.heard)
-        guide.settle()
-        return seen
-
-    def _note(self, rows: FloatTable) -> None:
-        self.stages.append(Annealed(self.level, rows.copy(), self.guide.found))
-
-    def _has_time_for(self, moves: int, until: float) -> bool:
-        takes = self.seconds_per_move * self.size * moves / self._processors
-        return self.elapsed + takes <= until
-
-    def _alike(self, seen: FloatTables) -> float:
-        """For how many moves a draw counts: how soon chains forget where they began, by the spread
-        of their means.
-        """
-        chains, moves = seen.shape[:2]
-        flat = seen.reshape(chains * moves, -1)
-        theta = flat[:, : self.problem.dimension]
-        places, inside = places_on_line(theta, *self.problem.support)
-        values = np.column_stack([places, flat[:, self._value]])
-        if not inside.all() or not np.isfinite(values).all():
-            return math.inf
-        means = values.reshape(chains, moves, -1).mean(axis=1)
-        alike = moves * means.var(axis=0, ddof=1) / np.maximum(values.var(axis=0), 1e-300)
-        return float(alike.max())

@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from aptmc.compiled import Floats, FloatTable, FloatTables
 from aptmc.keys import ANNEALING, START, Key
+from aptmc.problem.chain_state import WORK
 from aptmc.session.descent import Errand
 from aptmc.session.orders import Order, Outcome
 
@@ -45,7 +46,10 @@ class Batches(Errand):
         self._number = self._batch_number = 0
         self._in_flight: dict[Key, tuple[int, int]] = {}  # a state's place, and the batch's number
         self._over = False
-        self._seconds, self._counted, self._pace = 0.0, 0, 0.0
+        # How long each move took of which anything is heard, and its work: of the present batch,
+        # and of the last one.
+        self._takes: list[tuple[float, float]] = []
+        self.took = np.empty((0, 2))
         self._rest = self.course()
         self._begin(next(self._rest))
 
@@ -65,7 +69,7 @@ class Batches(Errand):
     @property
     def seconds_per_move(self) -> float:
         """How long a move took, of the last batch of which anything is heard."""
-        return self._pace
+        return float(self.took[:, 0].mean()) if len(self.took) > 0 else 0.0
 
     def end(self) -> None:
         """No more batches."""
@@ -79,9 +83,7 @@ class Batches(Errand):
         self._done = np.zeros(count, np.int64)
         self._away = np.zeros(count, bool)
         self._seen = np.empty((count, batch.moves, width))
-        if self._counted > 0:
-            self._pace = self._seconds / self._counted
-        self._seconds, self._counted = 0.0, 0
+        self._takes = []
 
     @final
     @override
@@ -111,6 +113,8 @@ class Batches(Errand):
 
     def _go_on(self) -> None:
         while not self._over and self._done.min() >= self._batch.moves:
+            if self._takes:
+                self.took = np.array(self._takes)
             try:
                 self._begin(self._rest.send(self._seen))
             except StopIteration:
@@ -130,7 +134,6 @@ class Batches(Errand):
         if self._batch.heard is None:
             return
         self._rows[place] = state
-        self._seconds += seconds
-        self._counted += 1
+        self._takes.append((seconds, 0.0 if outcome is None else float(outcome.info[WORK])))
         if outcome is not None:
             self._batch.heard(outcome, number >= wanted // 2)

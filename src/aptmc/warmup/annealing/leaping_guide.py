@@ -19,7 +19,7 @@ from aptmc.session.orders import Outcome
 from aptmc.warmup.annealing.batches import Batch
 from aptmc.warmup.annealing.guide import Guide, Learning
 from aptmc.warmup.annealing.leap_sizes import LeapSizes
-from aptmc.warmup.annealing.metric_of_slopes import metric_of_slopes
+from aptmc.warmup.annealing.metric_of_slopes import mean_of_slopes, metric_of_slopes
 
 SLOPES_PER_DIMENSION = 4  # of a window's draws, at most as many as there are
 FAR_OUT = 8.0  # median distances: of a heavy-tailed prior, what lies beyond is no measure
@@ -35,6 +35,7 @@ class FoundOfLeaps(NamedTuple):
     """What suits a power."""
 
     covariance: FloatTable  # on the line
+    mean: Floats  # there, as of a normal distribution: where slopes lead to
     size: float
 
 
@@ -52,6 +53,7 @@ class LeapingGuide(Guide):
         dimension = problem.dimension
         self.fewest = max(self.fewest, min(2 * dimension, self.most))
         self._covariance: FloatTable = np.eye(dimension)
+        self._mean = np.zeros(dimension)
         self._leaps = LeapSizes(usual_step(dimension), kernel.best_acceptance)
         self._astray = self._late = 0
         self._extent = kernel.extent
@@ -73,7 +75,7 @@ class LeapingGuide(Guide):
         places = places[inside]
         if len(places) < 2:
             return
-        middle = np.median(places, axis=0)
+        middle = self._mean = np.median(places, axis=0)
         far = FAR_OUT * np.maximum(np.median(np.abs(places - middle), axis=0), 1e-300)
         spread = np.clip(places, middle - far, middle + far).std(axis=0)
         self._covariance = np.diag(np.where(spread > 0.0, spread, 1.0) ** 2)
@@ -87,10 +89,10 @@ class LeapingGuide(Guide):
         asking = self._fresh_row()
         asking[EXTENT] = 0.0
         shown = yield Batch(rows[inside], 1, self.level, lambda: asking)
-        slopes = shown[:, 0, : self.problem.dimension]
-        self._covariance = metric_of_slopes(
-            places[inside], slopes, weights[inside], self._covariance
-        )
+        forces, before = shown[:, 0, : self.problem.dimension], self._covariance
+        places, weights = places[inside], weights[inside]
+        self._covariance = metric_of_slopes(places, forces, weights, before)
+        self._mean = mean_of_slopes(places, forces, weights, before, self._covariance)
 
     @override
     def learn_from_window(self, seen: FloatTables, *, gets_about: bool) -> Learning:
@@ -137,7 +139,7 @@ class LeapingGuide(Guide):
     @property
     @override
     def found(self) -> FoundOfLeaps:
-        return FoundOfLeaps(self._covariance, min(self._leaps.present, LONGEST_STEP))
+        return FoundOfLeaps(self._covariance, self._mean, min(self._leaps.present, LONGEST_STEP))
 
     @override
     def kernel(self, found: Sequence[FoundOfLeaps]) -> Kernel:

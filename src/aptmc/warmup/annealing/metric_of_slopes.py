@@ -49,6 +49,21 @@ def metric_of_slopes(
     return np.asarray(0.5 * (metric + metric.T))
 
 
+def mean_of_slopes(
+    places: FloatTable, forces: FloatTable, weights: Floats, before: FloatTable, metric: FloatTable
+) -> Floats:
+    """The mean of the normal distribution with these slopes, wherever its states are.
+
+    :param forces: along coordinates that the metric of before standardises
+    """
+    finite = np.isfinite(forces).all(axis=1)
+    if not finite.any():
+        return np.asarray(weights @ places / weights.sum())
+    weights = weights[finite] / weights[finite].sum()
+    slope = np.linalg.solve(np.linalg.cholesky(before).T, weights @ forces[finite])
+    return np.asarray(weights @ places[finite] + metric @ slope)
+
+
 def _scatter(rows: FloatTable, weights: Floats, count: float) -> FloatTable:
     """With some of what was believed: that it is one in all directions."""
     away = rows - weights @ rows

@@ -14,7 +14,7 @@ from aptmc.compiled import Floats, FloatTable, FloatTables
 from aptmc.kernels import EllipticalSlice, Kernel, Students
 from aptmc.kernels.elliptical_slice import FIRST_DEGREES, MIXTURE
 from aptmc.kernels.shapes import Rows, believed_shapes, some
-from aptmc.kernels.student_fit import USUAL_DEGREES, fit, shape_of
+from aptmc.kernels.student_fit import USUAL_DEGREES, fit, shape_of, shares_in
 from aptmc.kernels.students import Mixed
 from aptmc.ladder import Ladder
 from aptmc.problem import Problem
@@ -22,7 +22,7 @@ from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.session.orders import Outcome
 from aptmc.warmup.annealing.batches import Batch
 from aptmc.warmup.annealing.guide import Guide, Learning
-from aptmc.warmup.annealing.metric_of_slopes import metric_of_slopes
+from aptmc.warmup.annealing.metric_of_slopes import mean_of_slopes, metric_of_slopes
 
 # States of which slopes are looked at: on the way so many, or a part of the dimension; in windows
 # more than there are dimensions.
@@ -36,6 +36,7 @@ class SlicingGuide(Guide):
     """A mixture of Student distributions that suits the population.
 
     :param ladder: of one rung, for the kernel to make its numbers for
+    :param inherited: what others have learnt from slopes, of which no more are looked at then
     """
 
     hopeless = math.inf  # who comes first to a mode must not take the places of all others
@@ -43,11 +44,15 @@ class SlicingGuide(Guide):
     first_window = 4
     gives_up = True
 
-    def __init__(self, problem: Problem, kernel: EllipticalSlice, ladder: Ladder) -> None:
+    def __init__(
+        self, problem: Problem, kernel: EllipticalSlice, ladder: Ladder,
+        inherited: Mixed | None = None,
+    ) -> None:  # fmt: skip
         self.problem, self._kernel, self._ladder = problem, kernel, ladder
         dimension = problem.dimension
         self.fewest = max(self.fewest, min(2 * dimension, self.most))
-        self._mixed = _one(np.zeros(dimension), np.eye(dimension))
+        self._mixed = inherited or _one(np.zeros(dimension), np.eye(dimension))
+        self._inherits = inherited is not None
         self._columns = value_column(dimension), log_prior_column(dimension)
         self._is_uneven = any(one.kind == "whole" for one in problem.variables)
         self._row = self._fresh_row()
@@ -78,12 +83,33 @@ class SlicingGuide(Guide):
 
     @override
     def learn_from_window(self, seen: FloatTables, *, gets_about: bool) -> Learning:
+        if self._inherits:
+            self.learn_from_rows(seen.reshape(-1, seen.shape[2]))
+            return
         if gets_about or self._is_uneven:
             self._fit(some(self._theta(seen.reshape(-1, seen.shape[2]))))
             return
         # Draws of chains that hardly move are too narrow by far, and slopes are not.
         most = self.problem.dimension + MORE_SLOPES
         yield from self._learn_from_slopes(seen[:most, -1], finds_mean=True)
+
+    def learn_from_rows(self, rows: FloatTable) -> None:
+        """Fit the distribution to states, if that suits others better than the present one."""
+        before, half = self._mixed, len(rows) // 2
+        self._fit(some(self._theta(rows[:half])))
+        fits = self.spread(rows[half:])
+        self._set(before)
+        if fits < self.spread(rows[half:]):
+            self._fit(some(self._theta(rows)))
+
+    def spread(self, rows: FloatTable) -> float:
+        """Of how much of the log density the distribution lacks."""
+        value, log_prior = self._columns
+        log_target = self.level * rows[:, value] + rows[:, log_prior]
+        return float(np.std(log_target - shares_in(self._mixed, self._theta(rows))[1]))
+
+    def _set(self, mixed: Mixed) -> None:
+        self._mixed, self._row = mixed, self._fresh_row()
 
     def _learn_from_slopes(self, rows: FloatTable, *, finds_mean: bool = False) -> Learning:
         """Learn from slopes, which are differences: each takes an evaluation for each coordinate.
@@ -110,13 +136,12 @@ class SlicingGuide(Guide):
         if inside.sum() < 2:
             return
         theta, slopes = self._theta(rows)[inside], slopes[inside]
-        matrix = metric_of_slopes(theta, slopes, np.ones(len(theta)), before)
+        weights = np.ones(len(theta))
+        matrix = metric_of_slopes(theta, slopes, weights, before)
         mean = self._mixed.means[0]
-        if finds_mean:  # as of a normal distribution, wherever its states are
-            slope = np.linalg.solve(factor.T, slopes.mean(axis=0))
-            mean = theta.mean(axis=0) + matrix @ slope
-        self._mixed = Mixed(np.ones(1), mean[None], matrix[None], USUAL_DEGREES)
-        self._row = self._fresh_row()
+        if finds_mean:
+            mean = mean_of_slopes(theta, slopes, weights, before, matrix)
+        self._set(Mixed(np.ones(1), mean[None], matrix[None], USUAL_DEGREES))
 
     def _fit(self, rows: Rows) -> None:
         if len(np.unique(rows.theta, axis=0)) < 4:
@@ -125,8 +150,7 @@ class SlicingGuide(Guide):
         believed = believed_shapes({0: rows}, [before])[0]
         found = fit(rows, believed, 1)
         if np.isfinite(found.matrices).all() and np.isfinite(found.means).all():
-            self._mixed = found
-            self._row = self._fresh_row()
+            self._set(found)
 
     @override
     def make_ready(self, window: int | None) -> None:
@@ -164,7 +188,7 @@ class SlicingGuide(Guide):
         slow in many dimensions, and a mode that is found later has warmer rungs.
         """
         assert isinstance(kernel, EllipticalSlice)
-        return replace(kernel, components=1)
+        return replace(kernel, components=1, is_from_slopes=not self._is_uneven)
 
 
 def _one(mean: Floats, matrix: FloatTable) -> Mixed:
