@@ -1,21 +1,25 @@
 """Models of posteriordb, here and by their languages: `python -m experiments.posteriordb`.
 
-Five models of posteriordb in each of three languages, ours first and then the languages' own
-samplers, and two models with several modes; others where they are named. What was measured is kept
-in .cache/posteriordb, and not measured again. PyMC wants an older numba than the rest of the
-project is tested with: `make frontends` makes an environment. Programs of Stan need a compiler and
-BridgeStan's sources, which it downloads, or finds in BRIDGESTAN.
+Five models of posteriordb in each of three languages, each by this library and right after by the
+language's own samplers, and two models with several modes; others where they are named. What was
+measured is kept in .cache/posteriordb, and not measured again. PyMC wants an older numba than the
+rest of the project is tested with: `make frontends` makes an environment. Programs of Stan need a
+compiler and BridgeStan's sources, which it downloads, or finds in BRIDGESTAN.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from pathlib import Path
+from threading import get_ident
 from typing import Any, NamedTuple
 
 from experiments.posteriordb.drawn import LANGUAGES, MOST, SLICES, THEIRS, keep
@@ -57,6 +61,22 @@ def measure(cell: Cell, seconds: float, python: str) -> None:
         keep(kept(cell, seconds), {"given_up": MOST})
 
 
+def side_by_side(groups: list[list[Cell]], jobs: int, seconds: float, python: str) -> None:
+    """So many models at a time; the samplers of one are one after the other, on one processor."""
+    free = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+    def work(group: list[Cell]) -> None:
+        if jobs > 1 and free:
+            # Of this thread, and of the processes that it starts.
+            os.sched_setaffinity(0, {own.setdefault(get_ident(), free[len(own) % len(free)])})
+        for cell in group:
+            measure(cell, seconds, python)
+
+    own: dict[int, int] = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(work, groups))
+
+
 def kept(cell: Cell, seconds: float) -> Path:
     """Where a cell is kept; theirs take as long as they take."""
     budget = f"{seconds:g}" if cell.is_ours else "0"
@@ -69,6 +89,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help=f"which of {', '.join(NAMES)}")
     parser.add_argument("--languages", nargs="+", choices=LANGUAGES, default=list(LANGUAGES))
     parser.add_argument("--seconds", type=float, default=15.0, help="of processor, for ours")
+    parser.add_argument("--jobs", type=int, default=1, help="models at a time, each on a processor")
     parser.add_argument("--python", default=sys.executable, help="of another environment")
     parser.add_argument("--kept", action="store_true", help="print what was measured before")
     options = parser.parse_args()
@@ -76,10 +97,11 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no posterior {', '.join(unknown)}: choose of {', '.join(NAMES)}")
     wanted = list(cells(options.names or (*FIVE, *SEVERAL_MODES), options.languages))
-    # Whether ours are right is known before it is known how fast others are.
-    for cell in sorted(wanted, key=lambda cell: (cell.name in SEVERAL_MODES, not cell.is_ours)):
-        if not options.kept and not kept(cell, options.seconds).exists():
-            measure(cell, options.seconds, options.python)
+    if not options.kept:
+        left = [cell for cell in wanted if not kept(cell, options.seconds).exists()]
+        # What is compared is measured one right after the other, on a machine in the same state.
+        groups = [list(cells) for _, cells in groupby(left, key=lambda cell: cell[:2])]
+        side_by_side(groups, options.jobs, options.seconds, options.python)
     files = {cell: kept(cell, options.seconds) for cell in wanted}
     found: dict[tuple[str, str, str], dict[str, Any]] = {
         cell[:3]: json.loads(file.read_text()) for cell, file in files.items() if file.exists()
