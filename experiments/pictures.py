@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib import rc_context
 from scipy import stats
 
 import aptmc
@@ -67,7 +68,9 @@ def draw_report(run: aptmc.Run, beside: aptmc.Run, folder: Path) -> None:
     if browser is None:
         raise SystemExit(f"no browser on the path, one of {', '.join(BROWSERS)}: install one")
     with tempfile.TemporaryDirectory() as temporary:
-        page = run.report(Path(temporary) / "predators and prey.html", beside=beside)
+        page = run.report(
+            Path(temporary) / "report.html", beside=beside, title="Predators and prey"
+        )
         for name, width, height in (("report_desktop", 1100, 1500), ("report_phone", 390, 1300)):
             frame = Path(temporary) / f"{name}.html"
             frame.write_text(FRAME.format(width, height, page.as_uri()), encoding="utf-8")
@@ -152,7 +155,8 @@ def main() -> None:
     plots.timeline(anytime, synchronous).savefig(folder / "processors.png", dpi=150)
     draw_report(anytime, synchronous, folder)
     draw_live_view(folder)
-    drawing.draw().savefig(folder / "queue.svg", metadata={"Date": None})
+    with rc_context({"svg.hashsalt": "aptmc"}):  # the same names inside, whenever it is drawn
+        drawing.draw().savefig(folder / "queue.svg", metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -139,11 +140,42 @@ def test_what_is_no_function_is_refused(function: Any) -> None:
     assert f"log_likelihood {words} log_likelihood(theta), got {function!r}" in str(refusal.value)
 
 
-@pytest.mark.parametrize("prior", [None, stats.norm(0, 1), {"x": stats.norm(0, 1)}, aptmc.Prior])
-def test_what_is_no_prior_is_refused(prior: Any) -> None:
+@pytest.mark.parametrize(
+    ("prior", "words"),
+    [
+        (None, "None: write aptmc.Prior("),
+        (stats.norm(0, 1), "norm(0, 1): write aptmc.Prior("),
+        (
+            {"x": stats.norm(0, 1)},
+            "{'x': norm(0, 1)}: put it between the brackets of one, with two",
+        ),
+        (aptmc.Prior, f"{aptmc.Prior!r}: write aptmc.Prior("),
+    ],
+)
+def test_what_is_no_prior_is_refused(prior: Any, words: str) -> None:
     with pytest.raises(aptmc.InputError) as refusal:
         aptmc.Tempered(normal, prior)
-    assert f"prior must be an aptmc.Prior, got {prior!r}" in str(refusal.value)
+    assert f"prior must be an aptmc.Prior, got {words}" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("on", "words"),
+    [
+        ("dask", "use on=aptmc.Dask(client)"),
+        ("Ray", "use on=aptmc.Ray()"),
+        (ThreadPoolExecutor(1), "on=aptmc.Futures(executor, workers=4)"),
+    ],
+)
+def test_engines_are_told_by_what_they_are(on: Any, words: str) -> None:
+    with pytest.raises(aptmc.InputError) as refusal:
+        aptmc.sample(aptmc.Tempered(normal, PRIOR), budget=1, on=on)
+    assert words in str(refusal.value)
+
+
+def test_python_knows_which_name_was_meant() -> None:
+    with pytest.raises(AttributeError) as refusal:
+        _ = aptmc.Efective
+    assert (refusal.value.name, refusal.value.obj) == ("Efective", aptmc)
 
 
 @pytest.mark.parametrize(

@@ -16,17 +16,24 @@ from aptmc import distance, plots
 PAGE = "reference.md"
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Sample": ("sample", "start", "resume", "open", "replay", "rejection"),
-    "Problems": ("Tempered", "Power", "Abc", "Prior"),
+    "Problems": ("Tempered", "Power", "Abc"),
+    "Priors": ("Prior", "iid", "given", "nested_prior", "Variable"),
+    "Models of other languages": ("from_pymc", "from_numpyro", "from_stan", "from_pypesto"),
     "Ladders": ("Ladder", "AutoLadder"),
-    "Kernels": ("RandomWalk", "Slice", "Mixture", "OneHit", "Kernel"),
+    "Kernels": (
+        "EllipticalSlice", "RandomWalk", "Slice", "DifferentialEvolution", "Mixture", "OneHit",
+        "Nuts", "Hmc", "Mala", "ReversibleJump", "OwnMove", "Kernel",
+    ),
     "Schedules": ("Anytime", "Synchronous", "Uncorrected", "Schedule"),
     "Exchange rules": (
         "NeighbouringRungs", "Alternating", "RandomParity", "OneRandomPair", "RungParity",
         "BetweenPools", "Reassignment", "Rule",
     ),
     "Pools": ("Shared", "Partitioned", "Paired"),
-    "Who computes": ("Processes", "InProcess", "VirtualTime", "Futures", "Dask", "Ray"),
+    "Who computes": ("Processes", "InProcess", "VirtualTime", "Futures", "Dask", "Ray", "Lanes"),
+    "Goals": ("Effective", "RHat"),
     "Results": ("Run", "RunHandle", "StopReason", "Key"),
+    "Planning": ("plan", "Predictions", "Prediction"),
     "Errors": (
         "AptmcError", "InputError", "RunFailed", "MoveFailed", "WorkerDied", "ExchangeFailed",
         "StoreFailed", "StoreDamaged",

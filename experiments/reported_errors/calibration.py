@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 import aptmc
-from aptmc.diagnostics import effective_sample_size, summarise
+from aptmc.diagnostics import effective_sample_size
+from aptmc.diagnostics.error_of_mean import Timeline, spread_of_mean
+from aptmc.diagnostics.states import states_in
 from experiments.known_targets.quantities import Quantity
 from experiments.known_targets.target import Target
 from experiments.parallel import in_parallel
@@ -67,17 +69,26 @@ def errors_of_target(target: Target, budget: float, seed: int) -> Errors:
 def errors_in(
     quantities: Sequence[Quantity], states: Sequence[Floats], times: Sequence[Floats]
 ) -> Errors:
-    """Of quantities in draws, by chain."""
+    """Of quantities in draws, by chain, as a summary reports them.
+
+    Draws of a state count as one for each quantity, probabilities among them: all parameters tell
+    which draws these are.
+    """
+    columns = range(states[0].shape[1])
+    same = states_in([[chain[:, column] for chain in states] for column in columns])
+    timeline = Timeline([len(chain) for chain in states], times, states=same)
     rows, effective = [], math.inf
     for quantity in quantities:
         series = [quantity.of(chain) for chain in states]
-        row = summarise({"x": series}, elapsed=1.0, times=times)["x"]
+        every = np.concatenate(series)
+        mean, deviation = every.mean(), every.std(ddof=1)
+        spread = spread_of_mean([chain - mean for chain in series], timeline)
         truth, more = quantity.truth, quantity.error
         if quantity.is_root:  # the mean of squares, which is what runs average
             truth, more = truth**2, 2.0 * truth * more
-        alone = row.sd / math.sqrt(effective_sample_size(series, mean=row.mean))
-        rows.append((row.mean - truth, row.mcse, alone, more))
-        effective = min(effective, row.ess)
+        alone = deviation / math.sqrt(effective_sample_size(series, mean=mean))
+        rows.append((mean - truth, math.sqrt(spread.variance), alone, more))
+        effective = min(effective, deviation**2 / spread.variance)
     is_parameter = np.array([quantity.is_parameter for quantity in quantities])
     error, reported, by_chain, known = np.array(rows).T
     return Errors(error, reported, by_chain, known, is_parameter, effective)

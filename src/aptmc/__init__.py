@@ -5,6 +5,7 @@ Names are imported when they are first used, so that `import aptmc` is instant.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -197,7 +198,9 @@ def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return import_module(f"aptmc.{name}")
     if name not in _MODULE_OF:
-        raise AttributeError(f"module 'aptmc' has no attribute {name!r}")
+        words = f"module 'aptmc' has no attribute {name!r}"
+        # With name and object Python says which name was meant.
+        raise AttributeError(words, name=name, obj=sys.modules[__name__])
     return getattr(import_module(f"aptmc.{_MODULE_OF[name]}"), name)
 
 

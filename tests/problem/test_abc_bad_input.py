@@ -44,7 +44,7 @@ def test_what_is_no_prior_is_refused(prior) -> None:
     ):
         with pytest.raises(aptmc.InputError) as refusal:
             make()
-        assert f"prior must be an aptmc.Prior, got {prior!r}" in str(refusal.value)
+        assert "prior must be an aptmc.Prior, got " in str(refusal.value)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ def records(draws: np.ndarray, chains: int = 1) -> list[Record]:
         record.state[:count, :-1] = part
         record.chain[count : 2 * count] = chains - 1
         record.state[count : 2 * count, :-1] = part if chains == 1 else math.nan
+        record.draws["time"] = 0.0  # what nobody has set may be anything, minus infinity too
         record.filled[0] = count if chains == 1 else 2 * count
         found.append(record)
     return found

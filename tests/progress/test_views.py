@@ -65,7 +65,7 @@ def test_one_line_says_it_all() -> None:
         "processor 3 at one move for 72 s"
     )
     assert one_line(WARMING_UP._replace(workers=[])) == (
-        "aptmc: warm-up 3/10, 5 min 12 s of 10 min 00 s, 0 draws, 98,765 moves"
+        "aptmc: warm-up 3/10, 5 min 12 s of 10 min 00 s, 98,765 moves"
     )
 
 

@@ -5,8 +5,9 @@ fresh to it, and several chains on one rung that share ancestors err in common. 
 chains are put on one line of time and cut into bins, and the sums in the bins are one series,
 whose autocovariance knows of both. It is summed as far as Geyer's initial monotone sequence goes
 (Practical Markov chain Monte Carlo, 1992). Draws of the same state are one draw, which bounds it
-from below. `tests/diagnostics/test_calibration.py` holds the result
-against errors that are known.
+from below; of states that are held longer than any that was seen, those that were seen tell
+(`heavy_tail`). `tests/diagnostics/test_calibration.py` holds the result against errors that are
+known.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from aptmc.diagnostics.autocorrelation import (
     Floats,
     estimate_autocorrelation_time,
 )
+from aptmc.diagnostics.heavy_tail import sum_of_squares
 
 # In fine bins the quick changes of many chains hide the slow ones that they share, which decide; in
 # coarse ones the estimate is noisy. So of several chains the larger of both is taken, and of one
@@ -97,10 +99,13 @@ class Timeline:
         return float(longest.max()) / self.bins
 
     def least_variance(self, deviations: Floats) -> float:
-        """Of the mean, as if each state were independent of all others."""
+        """Of the mean, as if each state were independent of all others.
+
+        States that are held for longer than any that was seen count by what those tell of them.
+        """
         if self._states is None:
             return 0.0
-        return float((np.bincount(self._states, deviations) ** 2).sum()) / self.draws**2
+        return sum_of_squares(np.abs(np.bincount(self._states, deviations))) / self.draws**2
 
     def sums(self, deviations: Floats) -> FloatTable:
         """The sums of all draws' deviations from the mean, by family and bin."""

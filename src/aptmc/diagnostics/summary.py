@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas
 
 NAN = float("nan")
+THOUSAND = 1000.0  # from here on, numbers in sentences have commas
 # Of very many chains so many tell as well whether all agree, and sorting all draws takes longest.
 MOST_COMPARED = 1024
 
@@ -149,7 +150,7 @@ class Summary(Mapping[str, ParameterSummary]):
         notes = []
         sizes = {(row.draws, row.chains) for row in self.rows.values()}
         words = self.unit if self.unit == "s" else f"{self.unit}s of time"
-        time = f"{_significant(self.elapsed)} {words}"
+        time = f"{_elapsed_text(self.elapsed)} {words}"
         for draws, chains in sizes if len(sizes) == 1 else ():
             plural = "" if chains == 1 else "s"
             notes.append(f"{draws:,} draws on {chains} chain{plural} of the coldest rung in {time}")
@@ -379,6 +380,11 @@ def _significant(value: float, digits: int = 3) -> str:
     if -5 < exponent < 7:
         return f"{value:.{max(digits - 1 - exponent, 0)}f}"
     return f"{value:.{digits - 1}e}"
+
+
+def _elapsed_text(elapsed: float) -> str:
+    is_whole = THOUSAND <= elapsed < 1e7
+    return f"{elapsed:,.0f}" if is_whole else _significant(elapsed)
 
 
 def _aligned(column: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from aptmc.checks import whole_number
 from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.keys import check_seed
-from aptmc.problem.prior.prior import Prior
+from aptmc.problem.prior.prior import Prior, checked_prior
 
 
 def scales_from_prior(
@@ -49,8 +49,7 @@ def scales_from_prior(
         raise InputError(f"simulate must be a function of theta and rng, got {simulate!r}")
     if summary is not None and not callable(summary):
         raise InputError(f"summary must be a function of one simulation or None, got {summary!r}")
-    if not isinstance(prior, Prior):
-        raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
+    checked_prior(prior)
     count = whole_number("simulations", simulations, least=2)
     rng = np.random.default_rng(check_seed(seed))
     kept: list[npt.NDArray[np.float64]] = []

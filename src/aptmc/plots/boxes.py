@@ -10,6 +10,8 @@ from aptmc.plots.style import DARK, WIDTH
 
 THICKEST = 6.0
 LEAST_WRITTEN, MOST_WRITTEN = 1e-4, 1e5  # beyond, powers of ten are shorter
+MOST_MARKS = 6
+FAR_DOWN = 30.0  # times the width of the coldest rung's box, from where on an axis is bent
 FEW_DECADES = 30.0  # a factor below which an axis of factors has more than powers of ten
 
 
@@ -44,3 +46,46 @@ def factors(panel: Any) -> None:
         panel.yaxis.set_minor_formatter(NullFormatter())
     if low > LEAST_WRITTEN and high < MOST_WRITTEN:
         panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+def bend_far_down(panel: Any, coldest: tuple[float, float]) -> None:
+    """A logarithmic axis below the coldest rung's values, if others lie so far down.
+
+    Log likelihoods of the prior may be thousands of times as far away as those of the posterior
+    are wide, of which nothing would be seen.
+
+    :param coldest: the values between which nine tenths of the coldest rung's lie
+    """
+    from matplotlib.ticker import NullLocator
+
+    width, top = coldest[1] - coldest[0], coldest[1]
+    lowest = panel.dataLim.intervaly[0]
+    if width <= 0.0 or top - lowest < FAR_DOWN * width:
+        return
+    reach = 1.0 + np.log10((top - lowest) / width)
+
+    def bent(values: Any) -> Any:
+        below = (top - values) / width
+        return -np.sign(below) * np.where(
+            np.abs(below) < 1.0, np.abs(below), 1.0 + np.log10(np.maximum(np.abs(below), 1.0))
+        )
+
+    def straight(places: Any) -> Any:
+        below = np.where(
+            np.abs(places) < 1.0, np.abs(places), 10.0 ** (np.minimum(np.abs(places), 300.0) - 1.0)
+        )
+        return top + np.sign(places) * width * below
+
+    panel.set_yscale("function", functions=(bent, straight))
+    panel.set_ylim(float(straight(np.array(-1.05 * reach))), float(straight(np.array(0.25))))
+    decades = 10.0 ** np.arange(np.ceil(np.log10(width)), np.log10(top - lowest) + 0.5)
+    decades = decades[:: 1 + decades.size // MOST_MARKS]
+    below = [float(np.round((top - decade) / decade) * decade) for decade in decades]
+    marks = [_short(top, width), *below]
+    panel.set_yticks(marks, [f"{mark:,.7g}" for mark in marks])
+    panel.yaxis.set_minor_locator(NullLocator())
+
+
+def _short(value: float, width: float) -> float:
+    """With as many digits as tell values of some width apart."""
+    return round(float(value), max(int(np.ceil(1.0 - np.log10(width))), 0))

@@ -20,6 +20,8 @@ FEW_POINTS = 800  # are drawn larger
 MOST_PAIRS = 6  # parameters on two columns of a paper; more would not be legible
 NARROW_PAIRS = 4  # on one
 SIDE = 1.5  # inches of a panel
+LETTER = 0.6  # its width, in sizes of the font
+USUAL, SMALLEST = 8.0, 5.0  # of labels
 FLATTER = 0.64  # a square as wide as a page would fill a screen
 
 
@@ -45,6 +47,7 @@ def pairs(run: Run, *, names: Sequence[str] | None = None, width: float | None =
             labels = tuple(label for label, one in zip(labels, varies, strict=True) if one)
     points = values[:: max(len(values) // MOST_POINTS, 1)]
     size = len(labels)
+    small = _label_size(labels, broad * (FLATTER if width is not None else 1.0) / size)
     ticks = 4 if broad / size > 1.3 else 2
     with figure(broad * (FLATTER if width is not None and size > 2 else 1.0), broad) as new:
         from matplotlib.ticker import MaxNLocator
@@ -61,7 +64,7 @@ def pairs(run: Run, *, names: Sequence[str] | None = None, width: float | None =
                     if panel.axison and (axis is panel.xaxis or row != column):
                         axis.set_major_locator(MaxNLocator(ticks, prune="both"))
                 panel.set_xlabel(labels[column] if row == size - 1 else "")
-                panel.set_ylabel(labels[row] if column == 0 else "")
+                panel.set_ylabel(labels[row] if column == 0 else "", fontsize=small)
                 panel.tick_params(labelbottom=row == size - 1, labelleft=column == 0 and row > 0)
         new.align_labels()
     return new
@@ -70,6 +73,19 @@ def pairs(run: Run, *, names: Sequence[str] | None = None, width: float | None =
 def most_in(width: float) -> int:
     """How many parameters a figure of some width has room for."""
     return MOST_PAIRS if width > 0.75 * WIDTH else NARROW_PAIRS
+
+
+def _label_size(labels: Sequence[str], height: float) -> float | None:
+    """The size at which labels on their side fit into a panel; None if the usual one does."""
+    longest = max(map(len, labels), default=1)
+    fits = 72.0 * 0.8 * height / (LETTER * max(longest, 1))
+    return None if fits >= USUAL else max(fits, SMALLEST)
+
+
+def _signed(correlation: float) -> str:
+    """With two decimals; nothing has no sign."""
+    text = f"{correlation:+.2f}"
+    return "0.00" if float(text) == 0.0 else text
 
 
 def _ranges(values: Any) -> list[tuple[float, float]]:
@@ -101,6 +117,6 @@ def _pair(panel: Any, shown: Any, row: int, column: int, correlations: Any, rang
         if correlations is not None and np.isfinite(correlations[row, column]):
             strength = correlations[row, column]
             panel.text(
-                0.5, 0.5, f"{strength:+.2f}", ha="center", va="center", transform=panel.transAxes,
+                0.5, 0.5, _signed(strength), ha="center", va="center", transform=panel.transAxes,
                 fontsize=7.5 + 5.0 * abs(strength), color=BLUE if abs(strength) > 0.3 else DARK,
             )  # fmt: skip

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aptmc.checks import counted
-from aptmc.plots.boxes import draw_box, factors, thickness
+from aptmc.plots.boxes import bend_far_down, draw_box, factors, thickness
 from aptmc.plots.style import (
     BLUE,
     CYCLE,
@@ -51,7 +50,8 @@ def swap_rates(run: Run, *, width: float | None = None) -> Figure:
         name_rungs(panel, [_level(level) for level in levels], broad)
         kind = "tolerance" if run.settings.ladder.kind == "tolerances" else "power"
         panel.set_xlabel(f"{kind} of the rung, coldest first")
-        panel.set_title(counted(run.round_trips, "round trip"))
+        trips = "round trip" if run.round_trips == 1 else "round trips"
+        panel.set_title(f"{run.round_trips:,} {trips}")
     return new
 
 
@@ -101,7 +101,7 @@ def levels(run: Run, *, width: float | None = None) -> Figure:
     """
     settings = run.settings
     rungs, column = settings.ladder.rungs, value_column(settings.problem.dimension)
-    lowest = np.inf
+    lowest, at_coldest = np.inf, (0.0, 0.0)
     broad = checked_width(width, min(WIDTH, 2.2 + 0.35 * rungs))
     with figure(2.4, broad) as new:
         panel = new.subplots()
@@ -111,6 +111,8 @@ def levels(run: Run, *, width: float | None = None) -> Figure:
             if values.size == 0:
                 continue
             lowest = min(lowest, float(np.quantile(values, 0.05)))
+            if rung == 0:
+                at_coldest = tuple(np.quantile(values, [0.05, 0.95]).tolist())
             draw_box(panel, rung, values, colour, thickness(rungs, broad))
         if settings.ladder.kind == "tolerances":
             panel.plot(
@@ -120,6 +122,8 @@ def levels(run: Run, *, width: float | None = None) -> Figure:
             panel.legend(loc="upper left")
             if lowest > 0.0:  # from the coldest rung to the prior it may be a factor of thousands
                 factors(panel)
+        else:
+            bend_far_down(panel, at_coldest)
         name_rungs(panel, [str(rung) for rung in range(rungs)], broad)
         panel.set_xlabel("rung")
         over = " times prior / reference" if settings.problem.reference_is_fitted else ""

@@ -21,7 +21,7 @@ from aptmc.problem.data.compared import compared
 from aptmc.problem.data.named_simulator import NamedSimulator
 from aptmc.problem.first_look import first_fault, repeats_itself
 from aptmc.problem.in_steps import WrittenInJax
-from aptmc.problem.prior.prior import Prior
+from aptmc.problem.prior.prior import Prior, checked_prior
 from aptmc.problem.simulator import (
     PlainSimulator,
     SimulationFailed,
@@ -329,8 +329,7 @@ class Abc(Problem):
 
 
 def _check_prior_and_failures(prior: object, on_error: object) -> None:
-    if not isinstance(prior, Prior):
-        raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
+    checked_prior(prior)
     if on_error not in ("raise", "reject"):
         raise InputError(f'on_error must be "raise" or "reject", got {on_error!r}')
 

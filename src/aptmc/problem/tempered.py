@@ -12,12 +12,11 @@ from typing_extensions import override
 from aptmc.arguments import class_named_clearly
 from aptmc.c_functions import DENSITY, GRADIENT, from_c
 from aptmc.compiled import Floats
-from aptmc.errors import InputError
 from aptmc.jax_programs.programs import density_of
 from aptmc.problem.base import check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.density import DensityProblem, checked_call, evaluate_model
-from aptmc.problem.prior.prior import Prior
+from aptmc.problem.prior.prior import Prior, checked_prior
 from aptmc.problem.weights import power_log_weight
 from aptmc.problem.words import function_name
 from aptmc.targets import INTERPRETED, Target, target_of
@@ -56,8 +55,7 @@ class Tempered(DensityProblem):
         gradient: Callable[[Floats], Any] | None = None,
     ) -> None:
         check_function(log_likelihood, "log_likelihood")
-        if not isinstance(prior, Prior):
-            raise InputError(f"prior must be an aptmc.Prior, got {prior!r}")
+        checked_prior(prior)
         held = prior.parametrisation
         log_likelihood = from_c(log_likelihood, DENSITY, "log_likelihood")
         gradient = from_c(gradient, GRADIENT, "gradient")

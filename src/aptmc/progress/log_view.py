@@ -58,7 +58,8 @@ def one_line(live: LiveState) -> str:
     ]
     if live.doing:
         return ", ".join([*parts, live.doing])
-    parts.append(f"{live.draws:,} draws")
+    if live.round is None:  # before, there are none that count
+        parts.append(f"{live.draws:,} draws")
     if not math.isnan(live.effective):
         parts.append(f"{live.effective:,.0f} effective")
     parts.append(f"{live.moves:,} moves")

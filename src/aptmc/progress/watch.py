@@ -122,7 +122,7 @@ class Watch:
             return LiveState(
                 draws=0,
                 effective=math.nan,
-                moves=sum(part.completions for part in rounds),
+                moves=0 if tuner is None else tuner.moves,
                 levels=() if tuner is None else tuner.found.levels,
                 swap_rates=rounds[-1].swap_rates if rounds else np.empty(0),
                 round=1 if tuner is None else tuner.present,

@@ -40,7 +40,7 @@ def about_idle_processors(
     elif others >= CROWDED and move_length >= SHORT_MOVE:
         problem += (
             ", while other programs wanted them, too: the machine had about "
-            f"{others:.1f} processes of others for each of its processors"
+            f"{others:.2g} processes of others for each of its processors"
         )
         remedy = "Let these end first, or use fewer workers"
     elif moves_each < FEW_MOVES * (AFTER_A_LONG_START if long_start else 1):

@@ -133,13 +133,17 @@ def _tiles(run: Run, summary: Summary) -> dict[str, str]:
 
 def _time_words(run: Run) -> str:
     """What the time of a run is: a warm-up and the start come before it, out of the same budget."""
-    unit, budget = run.settings.on.time_unit, run.settings.budget
+    budget = run.settings.budget
     if run.settings.quota is not None:
-        return f"{'s' if unit == 's' else f'{unit}s'} of sampling, of {run.settings.quota} in all"
-    units = "s" if unit == "s" else f"{unit}s"
+        return f"{_units(run.settings.on)} of sampling, of {run.settings.quota} in all"
+    units = _units(run.settings.on)
     of = "of" if budget >= MANY else "of a budget of"
     within = f", {of} {_number(budget)}" if run.elapsed <= budget else ""
     return f"{units} of sampling{within}"
+
+
+def _units(on: Any) -> str:
+    return "s" if on.time_unit == "s" else f"{on.time_unit}s"
 
 
 def _settings(run: Run) -> dict[str, str]:
@@ -152,7 +156,7 @@ def _settings(run: Run) -> dict[str, str]:
         "schedule": settings.schedule,
         "pools": settings.pools,
         "on": settings.on,
-        "budget": str(settings.quota or f"{_number(settings.budget)} {settings.on.time_unit}"),
+        "budget": str(settings.quota or f"{_number(settings.budget)} {_units(settings.on)}"),
         "seed": settings.seed,
         "steps per move": ", ".join(map(str, run.steps_per_move.tolist())),
     }

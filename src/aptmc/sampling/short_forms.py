@@ -42,6 +42,13 @@ BACKENDS: Mapping[str, Callable[[], Backend]] = {
     "inprocess": InProcess,
     "lanes": Lanes,
 }
+# What stands for an engine, which has to be named.
+ENGINES = {
+    "dask": "Dask(client)",
+    "mpi": "Futures(MPIPoolExecutor(), workers=ranks - 1)",
+    "ray": "Ray()",
+    "threads": "Futures(ThreadPoolExecutor(4), workers=4)",
+}
 SCHEDULES: Mapping[str, Callable[[], Schedule]] = {"anytime": Anytime, "synchronous": Synchronous}
 POOLS: Mapping[str, Callable[[], Pools]] = {
     "shared": Shared,
@@ -124,6 +131,10 @@ def _named(
         remedy = f"give it to one, schedule=aptmc.Anytime(exchange={said!r})"
     elif argument == "kernel" and callable(said) and not isinstance(said, type):
         remedy = "to have a function of your own make the moves, kernel=aptmc.OwnMove(function)"
+    elif argument == "on" and hasattr(said, "submit"):
+        remedy = "give it to one, on=aptmc.Futures(executor, workers=4)"
+    elif argument == "on" and isinstance(said, str) and said.lower() in ENGINES:
+        remedy = f"use on=aptmc.{ENGINES[said.lower()]}"
     elif isinstance(said, type) and issubclass(said, Backend | Kernel | Schedule | Pools):
         remedy = f"call it, {argument}=aptmc.{said.__name__}(...)"
     elif isinstance(said, str):

@@ -61,6 +61,7 @@ class Tuner:
         self.cold_draws: list[Draws] = []
         self.epoch = 0  # of the present part of a round: each has random keys of its own
         self.number = 0  # of the present round
+        self.under_way: Session | None = None  # that of the present round
         self.in_round = 0.0  # how long it was run in earlier sittings
         self.spent = 0.0
         self.plan, self.descending = Plan(settings.to_find.length), Descending(settings)
@@ -116,6 +117,7 @@ class Tuner:
             if session is None:
                 session = self.session()
             whole = parts[self.number] * length
+            self.under_way = session
             usage = engine.run(session, min(whole - self.in_round, left))
             session.flush()
             if usage.failure is not None:
@@ -124,6 +126,7 @@ class Tuner:
                 stopped = usage.stopped
                 break
             cold_draws = self.learn(session, usage, sampling, self.spent)
+            self.under_way = None
             self.cold_draws += cold_draws
             self.spent += usage.elapsed
             self.epoch += int(usage.elapsed > 0.0)
@@ -220,6 +223,12 @@ class Tuner:
             return 0
         has_searched = self.problem.needs_search or self.knows_shapes
         return self.rounds_after_descent if has_searched else ROUNDS
+
+    @property
+    def moves(self) -> int:
+        """How many the rounds have made so far, the present one among them."""
+        present = 0 if self.under_way is None else int(self.under_way.machine.completed.sum())
+        return sum(part.completions for part in self.rounds) + present
 
     def so_far(self) -> WarmUp:
         """What the rounds that are complete have shown."""

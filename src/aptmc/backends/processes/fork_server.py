@@ -24,13 +24,14 @@ import traceback
 from contextlib import suppress
 from typing import NoReturn, final
 
-from aptmc.backends.processes.first_look import FirstLook
+from aptmc.backends.processes.first_look import FirstLook, only_look
 from aptmc.backends.processes.messages import (
     BEGUN,
     COMPILING,
     ENDED,
     GONE,
     LATE,
+    LOOK,
     NEWS,
     READY,
     STARTED,
@@ -60,13 +61,16 @@ def serve_run(parent: socket.socket) -> None:
     """Be the fork server of one run, until the other side of a socket hangs up."""
     try:
         parent.sendall(NEWS.pack(BEGUN, os.getpid(), 0))
-        is_late = receive_message(parent) == LATE
+        task = receive_message(parent)
         payload = receive_message(parent)
     except (EOFError, OSError):
         return
+    if task == LOOK:
+        only_look(payload, parent)
+        return
     could_fork = can_fork()
     loaded = None
-    if not is_late:
+    if task != LATE:
         try:
             loaded = load(payload)
             mover, _ = loaded

@@ -18,7 +18,6 @@ from aptmc.backends.processes.messages import (
     EARLY,
     FAULTY,
     GONE,
-    LATE,
     NEWS,
     READY,
     UNUSABLE,
@@ -51,11 +50,12 @@ class ForkServerLink:
     with large data is more than a socket holds.
     """
 
-    def __init__(self, payload: bytes, *, keep_warm: bool = True, is_late: bool = False) -> None:
+    def __init__(self, payload: bytes, *, keep_warm: bool = True, task: bytes = EARLY) -> None:
         """Have a fork server started, and send it the problem.
 
         :param keep_warm: as a copy of a process that stays for the next run
-        :param is_late: whether to leave it to each worker to load the problem
+        :param task: `LATE` leaves it to each worker to load the problem, and with `LOOK` it has a
+            first look and ends
         """
         self.socket, theirs = socket.socketpair()
         with theirs:
@@ -67,7 +67,7 @@ class ForkServerLink:
         self._grace = GRACE if self._own is None else OWN_GRACE
         self._until: float | None = None  # when it is killed, once it was asked to end
         self._unsent: deque[tuple[memoryview, int | None]] = deque()  # with a descriptor, or none
-        self._send(framed(LATE if is_late else EARLY) + framed(payload))
+        self._send(framed(task) + framed(payload))
 
     @property
     def has_unsent(self) -> bool:

@@ -20,8 +20,10 @@ from typing_extensions import override
 from aptmc.backends.processes.fork_server_link import ForkServerLink
 from aptmc.backends.processes.messages import (
     COMPILING,
+    EARLY,
     ENDED,
     FAULTY,
+    LATE,
     READY,
     REPEATS,
     STARTED,
@@ -72,7 +74,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         self.wire, self.problem = wire, problem
         self._payload, self._keep_warm = payload, keep_warm
         self._is_closing = False
-        self._is_late = False  # whether each worker loads the problem itself
+        self._task = EARLY  # LATE if each worker loads the problem itself
         self._clock = WallClock()
         self._selector = selectors.DefaultSelector()
         self._deaths = Deaths(problem, MOST_DEATHS)
@@ -240,7 +242,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
     # --- the fork server ------------------------------------------------------------------------
 
     def _start_fork_server(self) -> ForkServerLink:
-        link = ForkServerLink(self._payload, keep_warm=self._keep_warm, is_late=self._is_late)
+        link = ForkServerLink(self._payload, keep_warm=self._keep_warm, task=self._task)
         self._selector.register(link.socket, READ_AND_WRITE)
         self._is_ready = self._is_compiling = self._repeats_itself = False
         return link
@@ -261,7 +263,7 @@ class LocalWorkforce(Workforce[LocalWorker]):
         elif kind == READY:
             self._is_ready = True
         elif kind == UNSOUND:
-            self._is_late = True
+            self._task = LATE
             self._end_fork_server()
             self._fork_server = self._start_fork_server()
         elif kind == UNUSABLE:

@@ -10,8 +10,8 @@ import struct
 # the next fork server is made.
 FORK, BECOME, DISTRIBUTIONS, COMPILER = b"F", b"B", b"D", b"C"
 # What a fork server is told before it gets the problem: to load it, or to leave that to each
-# worker.
-EARLY, LATE = b"E", b"L"
+# worker, or to have a first look at it and nothing more.
+EARLY, LATE, LOOK = b"E", b"L", b"K"
 # What a fork server says: a letter and two numbers.
 NEWS = struct.Struct("<cqq")
 BEGUN, COMPILING, READY, UNUSABLE, FAULTY, REPEATS, UNSOUND, STARTED, ENDED, GONE = (

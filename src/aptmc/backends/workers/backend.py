@@ -132,6 +132,7 @@ class WorkforceBackend(Backend):
                 control.wake = workforce.wake
                 return workforce
 
+            self.look_first(session, control, control.called + budget)
             workforce = renewed(session)
             try:
                 self._make_ready(session, workforce, control)
@@ -139,6 +140,12 @@ class WorkforceBackend(Backend):
                 yield WorkerEngine(self.units, control, workforce, budget, renewed, kernel)
             finally:
                 control.wake = lambda: None
+
+    def look_first(self, session: Session, control: Control, until: float) -> None:
+        """Refuse a problem that cannot be sampled, if that can be seen before there are workers.
+
+        :param until: when the budget ends, by the clock
+        """
 
     def _make_ready(self, session: Session, workforce: Workforce[Any], control: Control) -> None:
         """Do what is done once on a machine, which does not count.

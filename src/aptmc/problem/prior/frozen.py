@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,21 @@ def described(frozen: Any) -> str:
     given = [rounded(value) for value in frozen.args]
     given += [f"{key}={rounded(value)}" for key, value in frozen.kwds.items()]
     return f"{frozen.dist.name}({', '.join(given)})"
+
+
+def in_short(given: Any) -> str:
+    """Whatever was given in place of something else, with distributions as they are written.
+
+    >>> from scipy import stats
+    >>> in_short({"x": stats.norm(0, 2)}), in_short(3)
+    ("{'x': norm(0, 2)}", '3')
+    """
+    if isinstance(given, Mapping):
+        inside = (f"{name!r}: {in_short(one)}" for name, one in given.items())
+        return "{" + ", ".join(inside) + "}"
+    if isinstance(given, list | tuple):
+        return f"[{', '.join(map(in_short, given))}]"
+    return described(given) if is_univariate(given) else repr(given)
 
 
 def rounded(value: Any) -> str:

@@ -24,6 +24,7 @@ from aptmc.problem.prior.evaluation import (
     table_functions,
 )
 from aptmc.problem.prior.families import known_families
+from aptmc.problem.prior.frozen import in_short
 from aptmc.problem.prior.joint import Joint, joint_part
 from aptmc.problem.prior.make_part import make_part
 from aptmc.problem.prior.part import Part, Tables
@@ -364,10 +365,21 @@ def _example(parts: tuple[Part, ...]) -> dict[str, Any]:
 def _without_names(given: tuple[Any, ...]) -> str:
     """What to say of distributions that were given without names."""
     first = given[0]
+    words = in_short(first)
     if isinstance(first, Mapping):
         remedy = "put two stars before a dictionary, Prior(**marginals)"
     elif isinstance(first, list | tuple):
         remedy = "name each, as in Prior(rate=stats.gamma(2), shift=stats.norm(0, 1))"
     else:
         remedy = "name it, as in Prior(rate=stats.uniform(0, 3))"
-    return f"the parameters of a prior have names, got {first!r} without one: {remedy}"
+    return f"the parameters of a prior have names, got {words} without one: {remedy}"
+
+
+def checked_prior(prior: Any) -> Prior:
+    """A prior, or what to do with something that is none."""
+    if isinstance(prior, Prior):
+        return prior
+    remedy = "write aptmc.Prior(rate=stats.uniform(0, 3)), say"
+    if isinstance(prior, Mapping):
+        remedy = "put it between the brackets of one, with two stars, aptmc.Prior(**marginals)"
+    raise InputError(f"prior must be an aptmc.Prior, got {in_short(prior)}: {remedy}")

@@ -146,7 +146,9 @@ class Reached(NamedTuple):
         if self.by_rejection:
             words += ", by rejection, which is cheapest there"
         if self.given_up > 0:
-            words += f"; {self.given_up} simulations on the way took far too long and were given up"
+            those = "1 simulation" if self.given_up == 1 else f"{self.given_up:,} simulations"
+            were = "was" if self.given_up == 1 else "were"
+            words += f"; {those} on the way took far too long and {were} given up"
         return words
 
     # --- for a store --------------------------------------------------------------------------
