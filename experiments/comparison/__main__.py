@@ -99,8 +99,13 @@ each can have two processors of its own, which it then gets",
             if different:
                 raise SystemExit(f"{len(different)} rows are of other code: run them --afresh")
             continue
-        if kind != "processor":
-            everything += cells
+        # A picture has one row for a problem: of evaluations, or of seconds where none count.
+        everything += [
+            cell
+            for cell in cells
+            if kind == "evaluations"
+            or (kind == "seconds" and not can_be_equal(cell.problem, "evaluations"))
+        ]
         if not options.table:
             absent = {cell.library for cell in cells if not cell.python.exists()}
             if absent:

@@ -42,7 +42,7 @@ def sample(given: Simulator, limits: Limits, seed: int) -> Answer:
     from sbi.utils import BoxUniform
 
     logging.disable(logging.WARNING)  # here
-    torch.set_num_threads(limits.workers)
+    torch.set_num_threads(1 if limits.counts else limits.workers)
     limits.begin(SIMULATING)  # here
     case = given.case
     torch.manual_seed(seed)
