@@ -16,7 +16,7 @@ from aptmc.kernels.base import STEPS
 from aptmc.kernels.hamiltonian import Hamiltonian
 from aptmc.kernels.seen import FEWEST_DRAWS
 from aptmc.keys import WARMUP, Key
-from aptmc.problem.chain_state import ACCEPTED
+from aptmc.problem.chain_state import ACCEPTED, value_column
 from aptmc.session.build import build_session
 from aptmc.session.descent import Affordable, Descent, Reached, reached_by, reached_so_far
 from aptmc.session.first_states import descent_for
@@ -28,6 +28,7 @@ from aptmc.warmup.found import Found
 from aptmc.warmup.guess import ROUNDS, SHARE
 from aptmc.warmup.how_far_down import ROUNDS_AFTER_DESCENT, fitting_rounds, goal_of
 from aptmc.warmup.outcome import Round, WarmUp
+from aptmc.warmup.possible_distances import at_possible, possible_distances
 from aptmc.warmup.round_draws import RoundDraws, later_by, of_descent, settled_or_held, some
 from aptmc.warmup.where_chains_begin import starts_of_rungs, states_of_chains
 
@@ -176,6 +177,12 @@ class Tuner:
             coldest = descent.goal.chosen(descent.stages, usage.of_budget)
             coldest = max(coldest, descent.goal.coldest)
             draws = descent.goal.aimed_at(descent.stages)
+            if descent.goal.wanted is None:
+                column = value_column(self.problem.dimension)
+                rows = [stage.rows for stage in descent.stages]
+                coldest = at_possible(coldest, possible_distances(rows, column))
+            if coldest == 0.0 and descent.goal.effective_draws is None:
+                draws = None  # it was no choice: nothing is smaller
         elif coldest > descent.goal.coldest:
             raise InputError(descent.out_of_reach(settings.ladder.levels))
         self.descent, self.descended = None, {}
