@@ -43,6 +43,10 @@ class Tempered(DensityProblem):
     """
 
     value_name = "log_likelihood"
+    start_remedy = (
+        "chains start with draws from the prior, and {} was -inf at all of these. Narrow the prior "
+        "to where it is finite, or let it fall off towards that region in place of -inf"
+    )
     ladder_kind = "powers"
     has_evidence = True
     reference_level = 0.0
