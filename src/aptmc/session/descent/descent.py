@@ -174,7 +174,10 @@ class Descent(Errand):
             if not self.turns.under_way or elapsed > self._waits_until:
                 self._conclude()
         elif self.turns.are_over(self.population, len(self.stages)):
-            self._end_stage(elapsed)
+            if self.turns.are_too_short:
+                self.turns.again(self.population)
+            else:
+                self._end_stage(elapsed)
         elif elapsed > self._latest + LATER * self._stage_took:
             self._end_stage(elapsed)
             self._wait_for_the_rest(elapsed)

@@ -20,11 +20,11 @@ NOBODY = -1  # has the turns that only tell what hits cost
 # So many of all turns are to lead somewhere. Fewer make it cheaper to go down, and what chance
 # does to the weight of a mode larger: with 63 % of them its variance is twice as large for a fifth
 # fewer simulations, with 85 % a third less for a third more.
-ENOUGH = 0.75
+ENOUGH = 0.68
 FIRST = 2.0  # steps of a turn, before anything is known
 STEEPEST = 4.0  # times as many as before
 # If fewer turns than these led anywhere, all copies have another one.
-TOO_FEW = 0.3
+TOO_FEW = 0.5
 MOST_STEPS = 1e5
 
 
@@ -50,9 +50,12 @@ class Turns:
 
     def __init__(self) -> None:
         self.steps = FIRST  # of a turn
+        self._rate = 0.0  # at which a step led somewhere on the last stage, 0 if nobody knows
+        self._fall = 0.0  # of its logarithm, from stage to stage
         self._going_on: list[Turn] = []  # who is between two orders
         self.under_way: list[Turn] = []  # all that have begun and are not over
         self._last = np.zeros(0)
+        self._is_copy = np.zeros(0, np.bool_)  # of this stage, moved since or not
         self._count = 0
         self._copies = self._copies_over = 0  # of this stage
         self._over = self._hit = self._far = 0.0
@@ -61,6 +64,7 @@ class Turns:
         """Nobody has moved."""
         if self._last.size != population.size:
             self._last = np.zeros(population.size)
+        self._is_copy = population.has_turn.copy()
         self._copies = self._copies_over = 0
         self._over = self._hit = self._far = 0.0
 
@@ -79,6 +83,7 @@ class Turns:
         self._count += 1
         self._last[place] = self._count
         is_copy = bool(population.has_turn[place])
+        self._is_copy[place] |= is_copy
         self._copies += is_copy
         population.begin(place)
         state = population.rows[place].copy()
@@ -129,13 +134,29 @@ class Turns:
         """Whether hardly any has led anywhere."""
         return self._over > 0.0 and self._far < TOO_FEW * self._over and self.steps < MOST_STEPS
 
+    def again(self, population: Population) -> None:
+        """Longer turns for all copies that are at home, on the same level."""
+        self.adapt()
+        whose = self._is_copy & ~population.is_away
+        self.begin_stage(population)
+        population.has_turn[whose] = True
+
     def adapt(self) -> None:
-        """So many steps from now on that enough turns lead somewhere."""
+        """So many steps from now on that enough turns lead somewhere.
+
+        Hits become fewer from stage to stage, as many times fewer as before. Where some particles
+        hit far less often than others, turns would be too short for these again and again.
+        """
         if self._over == 0.0:
             return
         share = min(self._far / self._over, 1.0 - 0.5 / self._over)
-        times = STEEPEST if share <= 0.0 else math.log1p(-ENOUGH) / math.log1p(-share)
-        self.steps = min(max(round(self.steps * min(times, STEEPEST)), 1.0), MOST_STEPS)
+        before, self._rate = self._rate, -math.log1p(-share) / self.steps
+        if before > 0.0 and self._rate > 0.0:
+            self._fall = 0.5 * (self._fall + max(math.log(before / self._rate), 0.0))
+        expected = self._rate * math.exp(-self._fall)
+        longest = self.steps * STEEPEST
+        steps = min(-math.log1p(-ENOUGH) / expected, longest) if expected > 0.0 else longest
+        self.steps = min(max(round(steps), 1.0), MOST_STEPS)
 
     def even_hits(self, hits: float, steps: float) -> float:
         """As many hits would have led so many of the turns somewhere, if all hit equally often.
@@ -158,12 +179,14 @@ class Turns:
             for turn in self.under_way
         ]  # fmt: skip
         now = [self.steps, self._copies, self._copies_over, self._over, self._hit, self._far]
-        return np.array([[*now, 0.0, 0.0, *np.zeros(width)], *rows])
+        return np.array([[*now, self._rate, self._fall, *np.zeros(width)], *rows])
 
     def recall(self, memory: FloatTable, population: Population) -> None:
         """Go on with the turns of another. What was under way is ordered again."""
         self.begin_stage(population)
-        self.steps, copies, over, self._over, self._hit, self._far = memory[0, :6].tolist()
+        (
+            self.steps, copies, over, self._over, self._hit, self._far, self._rate, self._fall,
+        ) = memory[0, :8].tolist()  # fmt: skip
         self._copies, self._copies_over = int(copies), int(over)
         for row in memory[1:]:
             place, size, level, log_mass, stage, to_go, is_copy, far = row[:8].tolist()
