@@ -18,7 +18,7 @@ LOG = logging.getLogger(__name__)
 PROCESSORS = 16
 # A simulation takes 10.5 in the mean, and 40 chains are on 16 processors. Nearly half of the time
 # is the descent's, and a tenth that of the rest of the warm-up.
-BUDGET = 672.0
+BUDGET = 840.0
 RUNS = 75  # the planted errors are three standard errors of 60
 FEW = 24  # an error of four fifths of the standard deviation of a run would be seen
 

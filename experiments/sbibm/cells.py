@@ -66,7 +66,11 @@ def keep_draws(cell: Cell, place: Place) -> None:
     path = cell.draws_path(place.kept)
     if path.exists():
         return
-    drawn, found = draws_of(cell, place)
+    try:
+        drawn, found = draws_of(cell, place)
+    except aptmc.errors.InputError as error:  # of a run that ended before its first draws
+        print(cell, error, flush=True)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     # Files are to travel, and networks compute with such numbers.
     small: dict[str, Any] = {name: table.astype(np.float32) for name, table in drawn.items()}

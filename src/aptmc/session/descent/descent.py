@@ -35,9 +35,6 @@ MOST_STEPS = 1000
 TINY = 1e-9
 # Who is away at the end is waited for, but not for more than such a part of the whole.
 WAITING = 0.1
-# So much of a stage as long as the last one has to fit into the time for a descent; and if one
-# takes longer than that, it ends after so many of its lengths.
-EARLIER, LATER = 0.5, 1.5
 SMALLEST = 5  # distances that are remembered
 
 
@@ -91,7 +88,6 @@ class Descent(Errand):
         self._spent = Spent()  # on the present stage
         self._sizes = StepSizes(self._rng)
         self._rows = [self._tuning_for(None)]
-        self._stage_began = self._stage_took = 0.0
         self._waits_until: float | None = None  # for who is still away, when all else is over
         self._over = False
         self._latest = goal.latest([])
@@ -178,7 +174,7 @@ class Descent(Errand):
                 self.turns.again(self.population)
             else:
                 self._end_stage(elapsed)
-        elif elapsed > self._latest + LATER * self._stage_took:
+        elif elapsed > self._latest:
             self._end_stage(elapsed)
             self._wait_for_the_rest(elapsed)
 
@@ -301,13 +297,9 @@ class Descent(Errand):
         )  # fmt: skip
         turns.adapt()
         self._latest = self.goal.latest(self.stages)
-        self._stage_took, self._stage_began = elapsed - self._stage_began, elapsed
-        # A stage that would end far too late is not begun: before its turns are over, many of the
-        # particles are copies of others.
-        is_enough = elapsed + EARLIER * self._stage_took > self._latest
-        if spent.accepted > 0.0:
-            is_enough |= self.goal.is_enough(self.stages, elapsed)
-        if self.level <= self.goal.coldest or is_enough:
+        if self.level <= self.goal.coldest or (
+            spent.accepted > 0.0 and self.goal.is_enough(self.stages, elapsed)
+        ):
             self._wait_for_the_rest(elapsed)
             return
         level = max(population.next_level(KEPT, self.level), self.goal.coldest)

@@ -17,9 +17,8 @@ from aptmc.compiled import Floats, FloatTable
 from aptmc.session.descent.population import Population
 
 NOBODY = -1  # has the turns that only tell what hits cost
-# So many of all turns are to lead somewhere. Fewer make it cheaper to go down, and what chance
-# does to the weight of a mode larger: with 63 % of them its variance is twice as large for a fifth
-# fewer simulations, with 85 % a third less for a third more.
+# So many of all turns are to lead somewhere. Fewer make it cheaper to go down, but then chance
+# changes the weight of a mode by more: `docs/tuning.md`.
 ENOUGH = 0.68
 FIRST = 2.0  # steps of a turn, before anything is known
 STEEPEST = 4.0  # times as many as before
