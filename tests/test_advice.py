@@ -312,6 +312,7 @@ def test_trajectories_that_go_astray_are_told():
         run = aptmc.sample(
             problem,
             budget=4_000,
+            kernel=aptmc.Nuts(),
             ladder=aptmc.Ladder.powers([1.0, 0.0]),
             on=aptmc.VirtualTime(1),
             seed=1,

@@ -26,10 +26,10 @@ def log_two_modes(theta):
     return larger + math.log(math.exp(left - larger) + math.exp(right - larger))
 
 
-def found(problem, ticks):
+def found(problem, ticks, **options):
     return aptmc.sample(
-        problem, budget=ticks, on=lanes(240, settle=0.2), seed=1, progress=False,
-    )  # fmt: skip
+        problem, budget=ticks, on=lanes(240, settle=0.2), seed=1, progress=False, **options
+    )
 
 
 def errors_off(series, of, expected):
@@ -65,8 +65,7 @@ def test_a_model_of_numpyro_has_its_mean():
 
     with jax.enable_x64(True):
         problem = aptmc.from_numpyro(model, SEEN)
-    run = found(problem, 20_000)
-    assert type(run.settings.kernel).__name__ == "Nuts"
+    run = found(problem, 20_000, kernel=aptmc.Nuts())
     assert run.warmup_rounds
     means, scales = (np.asarray(run.draws.posterior[name]) for name in ("mean", "scale"))
     assert abs(errors_off(means, lambda x: x, MEAN)) < MOST

@@ -83,6 +83,19 @@ def test_with_one_or_two_parameters_a_gradient_does_not_pay(dimension):
     assert "parameter" in choice.why
 
 
+def test_there_draws_are_those_of_a_problem_without_one():
+    prior = aptmc.Prior(x=stats.norm(0.0, 3.0))
+    along, plain = (
+        aptmc.sample(problem, budget=500, seed=1, on=aptmc.VirtualTime(1), progress=False)
+        for problem in (
+            aptmc.Tempered(log_likelihood, prior, gradient=slope),
+            aptmc.Tempered(log_likelihood, prior),
+        )
+    )
+    for one, other in zip(along.chains(), plain.chains(), strict=True):
+        np.testing.assert_array_equal(one.state, other.state)
+
+
 def test_only_trajectories_have_a_rival():
     assert default.rival_of(aptmc.Nuts()) == aptmc.EllipticalSlice()
     assert default.rival_of(aptmc.Mala()) is None

@@ -115,6 +115,8 @@ class CountedErrand(Errand):
             took = float(order.tuning[STEPS])
             if outcome is not None:
                 took = float(outcome.info[self._place])
+                if self._place == WORK:  # what computes nothing is an attempt, and there is an end
+                    took = max(took, 1.0)
         self.used += took
         self._meter.used_before += took
         least = (seconds, elapsed) if self._by_time else (0.0, 0.0)

@@ -71,6 +71,10 @@ class Batches(Errand):
         """How long a move took, of the last batch of which anything is heard."""
         return float(self.took[:, 0].mean()) if len(self.took) > 0 else 0.0
 
+    def go_on_after(self, other: Batches) -> None:
+        """Moves have random keys of their own, beside those of another."""
+        self._number = other._number
+
     def end(self) -> None:
         """No more batches."""
         self._over = True

@@ -51,6 +51,7 @@ class Trial(Windows):
             problem, guide, seed, level=1.0, size=len(annealing.last),
             by_clock=by_clock, most=most,
         )  # fmt: skip
+        self.go_on_after(annealing)
         self.stages = [
             Annealed(stage.level, stage.rows, reference_of(stage, problem)) for stage in stages[:-1]
         ]
