@@ -54,6 +54,11 @@ CHOSEN = Reached(None, 0.25, 0.0625, 1000.0, 0, 9.0, 400.0, False, CURVE)
             "simulations on the way took far too long and were given up",
         ),
         (
+            {"asked": 0.1, "given_up": 1},
+            "tolerance 0.25, asked for 0.1: the nearest 6.2 % of the prior's simulations; 1 "
+            "simulation on the way took far too long and was given up",
+        ),
+        (
             {"asked": 0.1, "rungs": 6, "rungs_reached": 4},
             "tolerance 0.25, asked for 0.1, reached by 4 of about 6 rungs: the nearest 6.2 % of "
             "the prior's simulations",
