@@ -296,6 +296,7 @@ def test_a_store_of_before_opens_as_before_and_can_be_gone_on_with(tmp_path, mon
 def test_reports_and_commands_say_it_first() -> None:
     run = sample(**BY_HAND)
     words = str(run.reached).replace("'", "&#39;")
+    words = words[0].upper() + words[1:]
     html = report(run)
     assert html.index("<h1>") < html.index(words) < html.index('class="tiles"')
     said = run_as_json(run)["reached"]
