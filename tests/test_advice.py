@@ -216,7 +216,7 @@ def test_a_good_run_prints_its_settings_and_nothing_else():
     assert run.advice == []
     assert str(run.summary()).splitlines()[-2:] == [
         f"{run.series('x')[0].size:,} draws on 1 chain of the coldest rung in "
-        f"{8000 - run.counted_from:.0f} units of time",
+        f"{8000 - run.counted_from:,.0f} units of time",
         "4 rungs, power 1 to 0, 1 chain on each, deadlines every 4.3 units of time",
     ]
 

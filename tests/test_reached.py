@@ -54,6 +54,11 @@ CHOSEN = Reached(None, 0.25, 0.0625, 1000.0, 0, 9.0, 400.0, False, CURVE)
             "simulations on the way took far too long and were given up",
         ),
         (
+            {"asked": 0.1, "given_up": 1},
+            "tolerance 0.25, asked for 0.1: the nearest 6.2 % of the prior's simulations; 1 "
+            "simulation on the way took far too long and was given up",
+        ),
+        (
             {"asked": 0.1, "rungs": 6, "rungs_reached": 4},
             "tolerance 0.25, asked for 0.1, reached by 4 of about 6 rungs: the nearest 6.2 % of "
             "the prior's simulations",
@@ -291,6 +296,7 @@ def test_a_store_of_before_opens_as_before_and_can_be_gone_on_with(tmp_path, mon
 def test_reports_and_commands_say_it_first() -> None:
     run = sample(**BY_HAND)
     words = str(run.reached).replace("'", "&#39;")
+    words = words[0].upper() + words[1:]
     html = report(run)
     assert html.index("<h1>") < html.index(words) < html.index('class="tiles"')
     said = run_as_json(run)["reached"]
