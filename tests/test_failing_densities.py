@@ -18,6 +18,7 @@ from aptmc.clock import ManualClock
 from aptmc.errors import StopReason
 from aptmc.keys import MOVE, START
 from aptmc.problem.chain_state import STATUS
+from aptmc.session import first_states
 from aptmc.targets import INTERPRETED
 from tests.support.mistakes import (
     LIMIT,
@@ -315,14 +316,50 @@ def test_a_density_that_is_zero_everywhere_is_refused_with_the_last_start_tried(
         sample(aptmc.Tempered(function, PRIOR))
     assert "no start of positive density was found" in str(refusal.value)
     assert "'x': " in str(refusal.value)
-    assert "a prior) where log_likelihood is finite" in str(refusal.value)
+    assert "Narrow the prior to where it is finite" in str(refusal.value)
 
 
-def test_a_prior_whose_draws_all_have_zero_likelihood_is_refused_after_a_bounded_search() -> None:
+def test_a_prior_whose_draws_all_have_zero_likelihood_is_refused_after_a_bounded_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(first_states, "MOST_TRIES", 2500)
     log_likelihood = Counted(lambda theta: -math.inf if theta[0] < 100.0 else 0.0)
-    with pytest.raises(aptmc.InputError, match="no start of positive density was found in 1000"):
+    with pytest.raises(aptmc.InputError, match="no start of positive density was found in (.*)0 tr"):
         sample(aptmc.Tempered(log_likelihood, PRIOR))
-    assert log_likelihood.calls == 1000
+    assert 2500 <= log_likelihood.calls < 10_000
+
+
+def test_a_constraint_that_few_draws_of_the_prior_meet_is_no_obstacle() -> None:
+    """One of 2,000 draws has a likelihood; chains that find none begin where others do."""
+
+    def log_likelihood(theta):
+        return 0.0 if 0.5 < theta[0] < 0.5005 else -math.inf
+
+    problem = aptmc.Tempered(log_likelihood, aptmc.Prior(x=stats.uniform(0, 1)))
+    run = aptmc.sample(problem, budget=100, on=aptmc.VirtualTime(1), ladder=[1, 0.5], seed=1)
+    draws = np.concatenate(run.series("x"))
+    assert ((draws > 0.5) & (draws < 0.5005)).all()
+
+
+def test_chains_without_a_start_begin_where_others_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_states, "MOST_TRIES", 1)
+    tried = []
+
+    def once(theta):
+        tried.append(theta[0])
+        return 0.0 if tried.index(theta[0]) < 1 else -math.inf
+
+    run = aptmc.sample(
+        aptmc.Tempered(once, PRIOR),
+        budget=2,
+        on=aptmc.VirtualTime(1),
+        ladder=[1, 0.6, 0.3],
+        kernel=aptmc.RandomWalk(1e-9),
+        schedule=aptmc.Anytime(every=1),
+        warmup=0,
+        seed=1,
+    )
+    assert {float(x) for x in np.concatenate(run.series("x"))} == {tried[0]}
 
 
 def test_a_fixed_start_of_zero_density_is_tried_only_once() -> None:

@@ -189,9 +189,23 @@ class Problem(ABC):
         """
         return None
 
+    start_attempts: int = 1
+    """How often `start` tries; with one try all starts are the same."""
+
     def start(self, rng: np.random.Generator) -> Floats:
-        """A full state for a chain to start from."""
+        """A full state for a chain to start from; the last that was tried, if none is possible."""
         raise InputError(f"no way is known to start a problem of kind {type(self).__name__}")
+
+    def is_possible(self, row: Floats) -> bool:
+        """Whether a full state has a positive density, so that a chain may start from it."""
+        return True
+
+    def no_start(self, tries: int, last: Floats) -> InputError:
+        """What is said where no start is possible.
+
+        :param last: the last that was tried
+        """
+        raise NotImplementedError("every start is possible")
 
     def first_fault(self) -> str | None:
         """What a first look at the user's functions shows to be wrong, in words.

@@ -22,7 +22,7 @@ from aptmc.problem.gradient import gradient_function, refuse_steps
 from aptmc.problem.variables import Variable
 from aptmc.targets import INTERPRETED, Target, at_hand
 
-START_ATTEMPTS = 1000
+START_ATTEMPTS = 1000  # of one order; a run has several
 
 
 def evaluate_model(row: Floats) -> None:
@@ -119,23 +119,37 @@ class DensityProblem(Problem):
     def draw_start(self, rng: np.random.Generator) -> Floats:
         """Parameters at which a chain may start."""
 
+    @override
     def start(self, rng: np.random.Generator) -> Floats:
-        """A full state of positive density for a chain to start from."""
         evaluate, finish = at_hand(self.evaluation(INTERPRETED)), self.finishing(INTERPRETED)
         row = np.empty(self.width)
-        value, log_prior = value_column(self.dimension), log_prior_column(self.dimension)
         for _ in range(self.start_attempts):
             row[: self.dimension] = self.draw_start(rng)
             evaluate(row)
             self.check(row)
-            if row[value] > -math.inf and row[log_prior] > -math.inf:
+            if self.is_possible(row):
                 if finish is not None:
                     finish(rng, row)
-                return row
-        raise InputError(
-            f"no start of positive density was found in {self.start_attempts} tries; the last was "
-            f"{self.describe(row)}: give a start (or a prior) where {self.function_name} is finite"
+                break
+        return row
+
+    @override
+    def is_possible(self, row: Floats) -> bool:
+        value, log_prior = value_column(self.dimension), log_prior_column(self.dimension)
+        return bool(row[value] > -math.inf and row[log_prior] > -math.inf)
+
+    @override
+    def no_start(self, tries: int, last: Floats) -> InputError:
+        words = "1 try" if tries == 1 else f"{tries} tries"
+        return InputError(
+            f"no start of positive density was found in {words}; the last was "
+            f"{self.describe(last)}: {self.start_remedy}"
         )
+
+    @property
+    def start_remedy(self) -> str:
+        """What to do where no start is found."""
+        return f"give a start (or a prior) where {self.function_name} is finite"
 
     def check(self, row: Floats) -> None:
         """Refuse values that no density can have."""

@@ -123,6 +123,15 @@ class Tempered(DensityProblem):
     def draw_start(self, rng: np.random.Generator) -> Floats:
         return self.prior.draw(rng)
 
+    @property
+    @override
+    def start_remedy(self) -> str:
+        return (
+            f"chains start with draws from the prior, and {self.function_name} was -inf at all of "
+            "these. Narrow the prior to where it is finite, or let it fall off towards that region "
+            "in place of -inf, so that hot rungs find the way"
+        )
+
 
 def _evaluation(
     dimension: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import count
 
@@ -17,6 +18,11 @@ from aptmc.problem import Problem
 from aptmc.problem.chain_state import value_column
 from aptmc.session.descent import Descent, Goal, Tell, rows_within, say_nothing
 from aptmc.session.orders import ComputeAll, Order
+
+
+# Where the likelihood is zero on most of the prior, chains look for a start together; of those that
+# found none by then, each begins where another does.
+MOST_TRIES = 50_000
 
 
 def how_many(found: int, wanted: int) -> str:
@@ -42,6 +48,7 @@ def first_states(
     nothing = np.full(problem.width, np.nan)
     states = np.empty((layout.rung.size, problem.width))
     wanting = list(enumerate(layout.rung.tolist()))
+    tries = 0
     for attempt in count():
         found_so_far = len(states) - len(wanting)
         tell(how_many(found_so_far, len(states)), found_so_far / len(states))
@@ -52,12 +59,29 @@ def first_states(
             for chain, rung in wanting
         ]
         outcomes = compute_all(orders)
-        for (chain, _), outcome in zip(wanting, outcomes, strict=True):
-            if outcome is not None:
-                states[chain] = outcome.state
-        wanting = [who for who, outcome in zip(wanting, outcomes, strict=True) if outcome is None]
-        if not wanting:
+        still_wanting = []
+        for (chain, rung), outcome in zip(wanting, outcomes, strict=True):
+            if outcome is None:
+                still_wanting.append((chain, rung))
+                continue
+            states[chain] = outcome.state
+            if not problem.is_possible(outcome.state):
+                still_wanting.append((chain, rung))
+                tries += problem.start_attempts
+        wanting = still_wanting
+        if tries >= MOST_TRIES or not wanting:
             break
+    return _shared(problem, states, [chain for chain, _ in wanting], tries)
+
+
+def _shared(
+    problem: Problem, states: FloatTable, without: Sequence[int], tries: int
+) -> FloatTable:
+    """The states, where chains without one begin where others do."""
+    have = np.setdiff1d(np.arange(len(states)), without)
+    if have.size == 0:
+        raise problem.no_start(tries, states[without[-1]])
+    states[without] = states[have[np.arange(len(without)) % have.size]]
     return states
 
 

@@ -178,6 +178,8 @@ class Mover:
         try:
             rng = order.key.generator()
             state = self.seeding.call(rng, self.problem.start, rng)
+            if self.problem.start_attempts == 1 and not self.problem.is_possible(state):
+                raise self.problem.no_start(1, state)  # another try would be the same
             if self.problem.reference_is_fitted:
                 from_python(refer)(self.problem.dimension, state, order.tuning)
             return Outcome(state, nothing)

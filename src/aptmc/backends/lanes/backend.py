@@ -269,7 +269,7 @@ class Lanes(Backend):
             assert isinstance(problem, DensityProblem)
             early = session.progress.early
             drawn = session.find_states(early.remembering(session.mover.compute_all), tell)
-            drawn = with_more(drawn, problem.start, session.seed)
+            drawn = with_more(drawn, problem, session.seed)
             states = Tempering(voyage_of(session), self.device, tell, look_up).states(drawn)
             show(session, states)
             session.begin_from(states)

@@ -24,6 +24,7 @@ from aptmc.backends.lanes.fleet import Voyage
 from aptmc.backends.lanes.tables import Lanes, Whole, empty_lanes, put_states, states_in
 from aptmc.compiled import Floats, FloatTable, Generator
 from aptmc.keys import START, Key
+from aptmc.problem.density import DensityProblem
 from aptmc.session.descent import Tell
 
 DRAWS = 1024  # from the prior, at least, where chains begin
@@ -163,8 +164,15 @@ def _drawn(rng: Generator, weights: Floats, count: int) -> np.ndarray:
     return rng.permutation(found)
 
 
-def with_more(rows: FloatTable, start: Callable[[Generator], Floats], seed: int) -> FloatTable:
-    """These draws from the prior and others, so many that weights among them tell something."""
-    rng = Key(seed, 2, 0, START).generator()
-    more = [start(rng) for _ in range(max(DRAWS - len(rows), 0))]
+def with_more(rows: FloatTable, problem: DensityProblem, seed: int) -> FloatTable:
+    """These draws from the prior and others, so many that weights among them tell something.
+
+    Where the likelihood is zero nearly everywhere they are fewer.
+    """
+    rng, more = Key(seed, 2, 0, START).generator(), []
+    while len(rows) + len(more) < DRAWS:
+        row = problem.start(rng)
+        if not problem.is_possible(row):
+            break
+        more.append(row)
     return np.vstack([rows, *more])
