@@ -26,6 +26,15 @@ def test_with_few_draws_it_stays_near_what_was_believed():
     assert learned.covariance(draws[:1], believed) is believed
 
 
+def test_copies_of_few_states_are_no_more_than_these():
+    """Chains that stayed, or took over each other's state, would make all steps tiny."""
+    states = RNG.multivariate_normal([1.0, 2.0], 1e-6 * TRUTH, 2)
+    found = learned.covariance(np.repeat(states, 500, axis=0), TRUTH)
+    assert (np.diag(found) > 0.5 * np.diag(TRUTH)).all()
+    once = learned.covariance(RNG.multivariate_normal([1.0, 2.0], 1e-6 * TRUTH, 1000), TRUTH)
+    assert (np.diag(once) < 0.1 * np.diag(TRUTH)).all()
+
+
 @pytest.mark.parametrize("draws", [np.zeros((50, 2)), np.ones((3, 2)), np.eye(2)[[0] * 40]])
 def test_draws_that_never_moved_still_give_a_covariance(draws):
     found = learned.covariance(draws, np.eye(2))

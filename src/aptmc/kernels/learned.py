@@ -81,8 +81,11 @@ def usual_scale(dimension: int) -> float:
 
 
 def covariance(draws: FloatTable, before: FloatTable) -> FloatTable:
-    """The covariance of a rung's draws, drawn towards what was believed before if they are few."""
-    count, dimension = draws.shape
+    """The covariance of a rung's draws, drawn towards what was believed before if they are few.
+
+    A state in which chains stayed is one, however often it was drawn.
+    """
+    count, dimension = np.unique(draws[:, 0]).size, draws.shape[1]
     if count < 2:
         return before
     own = np.atleast_2d(np.cov(draws, rowvar=False))

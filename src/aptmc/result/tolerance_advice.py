@@ -29,7 +29,9 @@ def about_tolerance(
     :param only_distance: of all draws, if there is no other
     """
     are_all_alike = len(alike) == parameters > 0
-    if reached is not None and reached.is_wide and only_distance is not None:
+    if reached is not None and reached.is_smallest:
+        yield from _about_exact_matches(alike, are_all_alike=are_all_alike)
+    elif reached is not None and reached.is_wide and only_distance is not None:
         yield Advice(
             f"all simulations are as far from the data, {only_distance:.3g}, whatever the "
             "parameters, so that the draws are the prior's",
@@ -48,14 +50,31 @@ def about_tolerance(
             serious=True,
         )
     elif alike:
-        named = ", ".join(alike[:MOST_NAMED])
-        more = f" and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
         yield Advice(
-            f"the draws of {named}{more} cannot be told from the prior's",
+            f"the draws of {_some(alike)} cannot be told from the prior's",
             "Use a smaller tolerance; if that changes nothing, the data, as they are compared, say "
             "nothing about them",
             serious=False,
         )
+
+
+def _about_exact_matches(alike: Sequence[str], *, are_all_alike: bool) -> Iterator[Advice]:
+    """At tolerance 0 nothing is left to be asked for but other data, or another distance."""
+    if not alike:
+        return
+    named = "the draws" if are_all_alike else f"the draws of {_some(alike)}"
+    yield Advice(
+        f"{named} cannot be told from the prior's, though simulations meet the data exactly",
+        "The data, as they are compared, say nothing about "
+        + ("the parameters" if are_all_alike else "them")
+        + ": use a distance that tells parameters apart, if there is one",
+        serious=are_all_alike,
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def _problem(reached: Reached) -> str:

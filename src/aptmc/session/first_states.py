@@ -19,7 +19,6 @@ from aptmc.problem.chain_state import value_column
 from aptmc.session.descent import Descent, Goal, Tell, rows_within, say_nothing
 from aptmc.session.orders import ComputeAll, Order
 
-
 # Where the likelihood is zero on most of the prior, chains look for a start together; of those that
 # found none by then, each begins where another does.
 MOST_TRIES = 50_000
@@ -74,9 +73,7 @@ def first_states(
     return _shared(problem, states, [chain for chain, _ in wanting], tries)
 
 
-def _shared(
-    problem: Problem, states: FloatTable, without: Sequence[int], tries: int
-) -> FloatTable:
+def _shared(problem: Problem, states: FloatTable, without: Sequence[int], tries: int) -> FloatTable:
     """The states, where chains without one begin where others do."""
     have = np.setdiff1d(np.arange(len(states)), without)
     if have.size == 0:

@@ -7,12 +7,14 @@ from typing import Any, final
 
 from aptmc.backends.base import Engine
 from aptmc.errors import InputError, StopReason
+from aptmc.problem.chain_state import value_column
 from aptmc.session.descent import Affordable, Descent, Reached, Stage, reached_by, reached_so_far
 from aptmc.session.first_states import descent_for
 from aptmc.session.session import Session, Usage
 from aptmc.settings import Settings
 from aptmc.warmup.found import Found
 from aptmc.warmup.how_far_down import goal_of
+from aptmc.warmup.possible_distances import at_possible, possible_distances
 
 
 @final
@@ -58,6 +60,12 @@ class Descending:
             coldest = descent.goal.chosen(descent.stages, usage.of_budget)
             coldest = max(coldest, descent.goal.coldest)
             draws = descent.goal.aimed_at(descent.stages)
+            if descent.goal.wanted is None:
+                column = value_column(settings.problem.dimension)
+                rows = [stage.rows for stage in descent.stages]
+                coldest = at_possible(coldest, possible_distances(rows, column))
+            if coldest == 0.0 and descent.goal.effective_draws is None:
+                draws = None  # it was no choice: nothing is smaller
         elif coldest > descent.goal.coldest:
             raise InputError(descent.out_of_reach(settings.ladder.levels))
         self._under_way, self._earlier = None, {}

@@ -85,7 +85,7 @@ class Found:
         for name in self.remembers:
             setattr(self, name, memory.get(name, getattr(self, name)))
         for name in self.approach.remembers:
-            setattr(self.approach, name, memory[name])
+            setattr(self.approach, name, memory.get(name, getattr(self.approach, name)))
         if self.to_find.kernel is not None:
             # One of the user's own, which no store holds, begins again.
             self.kernel = first_kernel(self.settings(), self.kernel)

@@ -29,20 +29,22 @@ def mass_curve(tolerances: Floats, distances: Sequence[Floats]) -> tuple[Floats,
     curve_mass: list[float] = [0.0]
     log_mass = 0.0
     for rung in range(tolerances.size - 1, -1, -1):
-        seen = np.sort(distances[rung])
-        if seen.size == 0:
+        size = distances[rung].size
+        if size == 0:
             break
         below = tolerances[rung - 1] if rung > 0 else -math.inf
         # This rung tells of all tolerances down to the next rung's; the coldest of all below it.
-        count = np.arange(1, seen.size + 1)
-        shares = np.log(count / seen.size) + log_mass
+        # All draws that are equally far lie within their distance.
+        seen, times = np.unique(distances[rung], return_counts=True)
+        count = np.cumsum(times)
+        shares = np.log(count / size) + log_mass
         trusted = (seen > below) & (seen < tolerances[rung]) & (count >= FEWEST_WITHIN)
         order = np.flatnonzero(trusted)[::-1]
         curve_tolerance.extend(seen[order].tolist())
         curve_mass.extend(shares[order].tolist())
         if rung > 0:
-            within = float(np.count_nonzero(seen <= below)) / seen.size
-            log_mass += math.log(max(within, 0.5 / seen.size))
+            within = float(np.count_nonzero(distances[rung] <= below)) / size
+            log_mass += math.log(max(within, 0.5 / size))
             curve_tolerance.append(float(below))
             curve_mass.append(log_mass)
     return np.array(curve_tolerance), np.minimum.accumulate(np.array(curve_mass))

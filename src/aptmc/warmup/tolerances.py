@@ -17,11 +17,10 @@ from aptmc.problem.chain_state import value_column
 from aptmc.session.descent import Stage, share_within
 from aptmc.warmup import tolerance_ladders
 from aptmc.warmup.approach import Approach
+from aptmc.warmup.possible_distances import on_possible, possible_distances
 from aptmc.warmup.round_draws import RoundDraws
 
 ROUNDS_REMEMBERED = 3
-# Autocorrelation makes chains that hand their states to one another look better than they are.
-CAUTION = 4.0
 
 # The hottest rung is the coldest of those on which at least so many steps hit.
 EASY = 0.25
@@ -48,13 +47,13 @@ def up_to(hottest: float | None, levels: tuple[float, ...], most: int) -> tuple[
 class TolerancesApproach(Approach):
     """For problems with a simulator."""
 
-    remembers = ("curves", "yields")
+    remembers = ("curves", "possible")
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.column = value_column(problem.dimension)
         self.curves: list[tuple[Floats, Floats]] = []  # by round: the mass within tolerances
-        self.yields: list[tuple[float, float]] = []  # by round: its length, and a log yield
+        self.possible = np.empty(0)  # distances, where simulations can have few only
 
     @override
     def first_levels(self) -> tuple[float, ...]:
@@ -84,7 +83,7 @@ class TolerancesApproach(Approach):
         curve = tolerance_ladders.averaged(self.curves[-ROUNDS_REMEMBERED:])
         coldest = max(drawn.levels[0], float(curve[0].min()))
         found = tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
-        return up_to(wish.hottest, found, most)
+        return up_to(wish.hottest, on_possible(found, self.possible, curve), most)
 
     def after_descent(
         self, wish: AutoLadder, stages: Sequence[Stage], coldest: float
@@ -96,12 +95,13 @@ class TolerancesApproach(Approach):
             hottest = max(wish.hottest, coldest)
             top = hottest, math.log(share_within(stages, hottest))
             useful = [top, *(stage[:2] for stage in stages if stage.level < hottest)]
+        self.possible = possible_distances([stage.rows for stage in stages], self.column)
         levels, masses = (np.array(part) for part in zip(*useful, strict=True))
         curve = levels, np.minimum.accumulate(masses - masses[0])
         self.curves.append(curve)
         coldest = min(coldest, float(levels[0]))
         found = tolerance_ladders.respaced(curve, coldest, wish.swap_rate, fewest=fewest, most=most)
-        return up_to(wish.hottest, found, most)
+        return up_to(wish.hottest, on_possible(found, self.possible, curve), most)
 
     @override
     def states_for(self, level: float, remembered: list[tuple[float, FloatTable]], /) -> FloatTable:

@@ -57,6 +57,11 @@ class Reached(NamedTuple):
         return self.asked is None or not self.is_as_asked
 
     @property
+    def is_smallest(self) -> bool:
+        """Whether no tolerance is smaller: simulations are as near as can be."""
+        return self.level == 0.0
+
+    @property
     def is_wide(self) -> bool:
         """Whether more than a tenth of the prior's own simulations lie within the tolerance."""
         return self.prior_share > WIDE
@@ -131,7 +136,8 @@ class Reached(NamedTuple):
         if not self.is_over:
             words += ", on the way down"
         if self.asked is None:
-            words += ", chosen" if self.is_over and not is_all else ""
+            chosen = ", the smallest there is" if self.is_smallest else ", chosen"
+            words += chosen if self.is_over and not is_all else ""
             if self.effective_draws is not None and not is_all:
                 words += f" for {self.effective_draws:.0f} effective draws"
         elif not self.is_as_asked:
