@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import aptmc
-from aptmc.diagnostics.summary import summarise
+from aptmc.diagnostics import summarise
 from aptmc.result.report import report
 from tests.support import seen
 from tests.support.browser import visit

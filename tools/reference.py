@@ -168,9 +168,19 @@ def words(thing: Any) -> str:
 
 
 def members(thing: type) -> list[tuple[str, Any]]:
-    """What a class adds: its own public methods and properties."""
+    """What a class adds: its own public methods and properties, and those of a base that is only
+    there for it, and so has no place of its own.
+    """
     found = []
-    for name, value in vars(thing).items():
+    package = thing.__module__.rpartition(".")[0]
+    alone = [
+        base
+        for base in thing.__mro__
+        if base is thing
+        or (base.__module__.rpartition(".")[0] == package and base.__subclasses__() == [thing])
+    ]
+    held = {name: value for base in alone for name, value in vars(base).items()}
+    for name, value in held.items():
         plain = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         described = isinstance(plain, property) or inspect.isfunction(plain)
         described = described or type(plain).__name__ == "cached_property"

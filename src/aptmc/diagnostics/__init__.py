@@ -14,12 +14,8 @@ from aptmc.diagnostics.convergence import (
 )
 from aptmc.diagnostics.evidence import Estimate, Evidence, log_evidence
 from aptmc.diagnostics.regression import adjust, epanechnikov, from_real_line, to_real_line
-from aptmc.diagnostics.summary import (
-    ParameterSummary,
-    Summary,
-    summarise,
-    weighted_quantiles,
-)
+from aptmc.diagnostics.summarising import summarise, weighted_quantiles
+from aptmc.diagnostics.summary import ParameterSummary, Summary
 from aptmc.diagnostics.swaps import SwapRates, round_trips, swap_rates, utilisation
 
 __all__ = [

@@ -37,9 +37,10 @@ class Proposing(Kernel):
 
     def __post_init__(self) -> None:
         if (self.scale is None) == (self.covariance is None):
+            name = type(self).__name__
             raise InputError(
-                f"{type(self).__name__} needs either scale or covariance, got scale="
-                f"{self.scale!r} and covariance={self.covariance!r}"
+                f"{name} needs either scale or covariance, got scale={self.scale!r} and covariance="
+                f'{self.covariance!r}: use {name}("auto") to have both found in the warm-up'
             )
 
     @abstractmethod

@@ -34,6 +34,7 @@ class DensityProblem(Problem):
     """A problem whose states are evaluated by a log density or log likelihood."""
 
     has_density = True
+    start_remedy = "give a start (or a prior) where {} is finite"  # where none is found
     _as_given: Problem  # of one with a fitted reference
     _twin: DensityProblem | None = None  # the same with a fitted reference
 
@@ -143,13 +144,8 @@ class DensityProblem(Problem):
         words = "1 try" if tries == 1 else f"{tries} tries"
         return InputError(
             f"no start of positive density was found in {words}; the last was "
-            f"{self.describe(last)}: {self.start_remedy}"
+            f"{self.describe(last)}: {self.start_remedy.format(self.function_name)}"
         )
-
-    @property
-    def start_remedy(self) -> str:
-        """What to do where no start is found."""
-        return f"give a start (or a prior) where {self.function_name} is finite"
 
     def check(self, row: Floats) -> None:
         """Refuse values that no density can have."""

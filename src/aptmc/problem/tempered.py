@@ -44,6 +44,10 @@ class Tempered(DensityProblem):
     """
 
     value_name = "log_likelihood"
+    start_remedy = (
+        "chains start with draws from the prior, and {} was -inf at all of these. Narrow the prior "
+        "to where it is finite, or let it fall off towards that region in place of -inf"
+    )
     ladder_kind = "powers"
     has_evidence = True
     reference_level = 0.0
@@ -122,15 +126,6 @@ class Tempered(DensityProblem):
     @override
     def draw_start(self, rng: np.random.Generator) -> Floats:
         return self.prior.draw(rng)
-
-    @property
-    @override
-    def start_remedy(self) -> str:
-        return (
-            f"chains start with draws from the prior, and {self.function_name} was -inf at all of "
-            "these. Narrow the prior to where it is finite, or let it fall off towards that region "
-            "in place of -inf, so that hot rungs find the way"
-        )
 
 
 def _evaluation(

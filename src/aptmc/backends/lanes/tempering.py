@@ -169,7 +169,8 @@ def with_more(rows: FloatTable, problem: DensityProblem, seed: int) -> FloatTabl
 
     Where the likelihood is zero nearly everywhere they are fewer.
     """
-    rng, more = Key(seed, 2, 0, START).generator(), []
+    rng = Key(seed, 2, 0, START).generator()
+    more: list[Floats] = []
     while len(rows) + len(more) < DRAWS:
         row = problem.start(rng)
         if not problem.is_possible(row):
