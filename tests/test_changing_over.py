@@ -194,6 +194,34 @@ def test_one_looks_for_compiled_functions_ten_times_a_second_at_most(monkeypatch
     assert min(np.diff(asked)) >= 0.1
 
 
+def test_it_may_begin_later_and_is_not_waited_for_if_it_is_there_by_then(monkeypatch):
+    clock, started, is_there = ManualClock(step=0.05), [], []
+
+    class Process:
+        def has_ended(self):
+            return False
+
+    monkeypatch.setenv("APTMC_COMPILE", "aside")
+    monkeypatch.setattr(
+        "aptmc.session.compilation.compiling",
+        lambda functions, **_: started.append(clock._time) or Process(),
+    )
+    monkeypatch.setattr("aptmc.session.compilation._is_there", lambda function: False)
+    monkeypatch.setattr("aptmc.compiled.AtFirstUse.load", lambda _: bool(is_there))
+    begun, compilation = (
+        clock._time,
+        Aside([standing_by.stand_by_to_answer], clock=clock, after=1.0),
+    )
+    assert not any(compilation.is_done() for _ in range(40))
+    (at,) = started
+    assert 1.0 <= at - begun <= 1.3
+    # What somebody else has compiled meanwhile is there at once.
+    other = Aside([standing_by.stand_by_to_answer], clock=clock, after=1.0)
+    assert not other.is_done()
+    is_there.append(True)
+    assert [other.is_done() for _ in range(4)][-1]
+
+
 def test_if_compiling_fails_one_does_not_look_again(monkeypatch):
     class Failed:
         def has_ended(self):

@@ -76,7 +76,7 @@ def test_in_twenty_seeds_too(way):
     assert max(counts) <= 60_000
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_a_ladder_that_finds_itself_takes_no_more():
     run = aptmc.sample(
         LOTKA_VOLTERRA,

@@ -78,7 +78,7 @@ def test_not_if_the_run_began_anew_with_everybody_at_rest(monkeypatch, validatio
         assert found.mean() < 0.49
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_a_descent_of_those_who_come_home_first_would_lose_it(monkeypatch):
     """The planted errors: the first to come home are the population, and who comes home late, when
     others have been copied, is not. Proposals that lead from mode to mode would hide most of it."""

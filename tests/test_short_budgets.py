@@ -262,13 +262,13 @@ def tuner(length: float | None = None) -> Tuner:
 
 
 def test_a_plan_for_seconds_is_no_plan_for_an_hour() -> None:
-    found = tuner()
-    assert found.planned(0.0) == (0.0, 0.0)
-    assert found.plan is None  # nobody knows what the next sitting brings
-    assert found.planned(4.0) == (1.0, 3.0)
-    assert found.planned(3600.0) == (900.0, 2700.0)
-    assert found.planned(8.0) == (900.0, 2700.0)
-    assert tuner(length=5.0).planned(3600.0) == (5.0, 3595.0)
+    plan = tuner().plan
+    assert plan.lengths(0.0) == (0.0, 0.0)
+    assert plan.memory()["plan"] is None  # nobody knows what the next sitting brings
+    assert plan.lengths(4.0) == (1.0, 3.0)
+    assert plan.lengths(3600.0) == (900.0, 2700.0)
+    assert plan.lengths(8.0) == (900.0, 2700.0)
+    assert tuner(length=5.0).plan.lengths(3600.0) == (5.0, 3595.0)
 
 
 def test_first_states_are_kept_if_there_was_no_time_for_more() -> None:

@@ -38,6 +38,19 @@ def test_each_target_turns_functions_into_what_it_calls():
     assert NUMBA.like(density_model, plain)(np.ones(1)) == plain(np.ones(1))
 
 
+def test_what_only_compiled_code_calls_has_no_way_in_from_python():
+    plain = log_likelihood.py_func
+    within, brief = NUMBA.within(density_model, plain), NUMBA.brief(density_model, plain)
+    both = NUMBA.like(density_model, lambda theta: within(theta) + 0.5 * brief(theta))
+    assert both(np.ones(1)) == 1.5 * plain(np.ones(1))
+    with pytest.raises(TypeError, match="log_likelihood is compiled for compiled callers alone"):
+        within(np.ones(1))  # numba would crash
+    # A brief one was copied so far, and is compiled when Python calls it.
+    assert not brief.signatures
+    assert brief(np.ones(1)) == plain(np.ones(1))
+    assert INTERPRETED.within(density_model, plain) is INTERPRETED.brief(density_model, plain)
+
+
 def test_a_target_is_the_same_wherever_it_travels():
     for target in (INTERPRETED, NUMBA):
         assert cloudpickle.loads(cloudpickle.dumps(target)) == target

@@ -251,12 +251,47 @@ def compiled_like(model: Callable[..., Any], function: Function, kept: Any = Non
 
     :param kept: where its machine code is looked for, and kept: one of numba's caches
     """
-    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    return cast(Function, _compiled_now(dispatcher, model, kept))
+
+
+@final
+class Within(CPUDispatcher):
+    """Machine code for compiled callers alone.
+
+    The ways in, from Python and from C, are half of what there is to compile of a short function:
+    numba checks and unwraps each argument there, a generator in three hundred steps.
+    """
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Not from Python, where there is no way in, and numba would crash."""
+        raise TypeError(f"{self.py_func.__name__} is compiled for compiled callers alone")
+
+
+def compiled_within(model: Callable[..., Any], function: Function, kept: Any = None) -> Function:
+    """The same for compiled callers alone."""
+    ways_in = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", **ways_in}
+    return cast(Function, _compiled_now(Within(function, targetoptions=options), model, kept))
+
+
+def _compiled_now(dispatcher: Any, model: Callable[..., Any], kept: Any) -> Any:
     if kept is not None:
         dispatcher._cache = kept
     with uncollected():
         dispatcher.compile(signature_of(model))
     dispatcher.disable_compile()
+    return dispatcher
+
+
+def copied_like(model: Callable[..., Any], function: Function, kept: Any = None) -> Function:
+    """The same for a function of a line or two: copied into compiled callers.
+
+    By itself it is compiled when it is first called from Python, which few are.
+    """
+    dispatcher: Any = _at_first_use(function, inline="always")
+    dispatcher._cache = NullCache() if kept is None else kept
+    dispatcher.model = model
     return cast(Function, dispatcher)
 
 

@@ -53,3 +53,8 @@ def test_states_that_are_held_alike_have_the_errors_that_they_had():
 )
 def test_what_has_no_tail_is_summed_as_it_is(values):
     assert sum_of_squares(values) == pytest.approx((values**2).sum())
+
+
+def test_where_the_first_of_the_tail_are_the_same_nothing_is_divided_by_zero():
+    values = np.array([1.0] * 21 + [2.0, 3.0, 4.0, 5.0])  # of which five are the tail
+    assert sum_of_squares(values) == (values**2).sum()

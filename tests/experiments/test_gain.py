@@ -88,6 +88,7 @@ def test_a_pool_has_more_chains_than_processors(setting):
         assert setting.rungs * setting.many[processors] >= 2 * processors
 
 
+@pytest.mark.validation(shortest=0.1)  # experiments keep their books, whatever aptmc does
 def test_runs_are_kept_and_only_missing_ones_are_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(comparison, "BATCH", 2)
     path = tmp_path / "gain.jsonl"

@@ -42,7 +42,7 @@ def errors_off(spreads: list[Spread], exact: model.Moments) -> list[float]:
     return means + [spread.sd.errors_from(sd) for spread, sd in zip(spreads, sds, strict=True)]
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_the_smallest_tolerance_gives_the_posterior_of_the_likelihood():
     coldest, warmest = sampled_values()[0], sampled_values()[-1]
     likelihood = model.moments_given_values()

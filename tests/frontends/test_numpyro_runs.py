@@ -111,7 +111,7 @@ def test_a_stored_run_needs_the_model_for_single_observations(stored, problem):
         again.with_log_likelihood(stored[1])
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)  # as of other problems, with what JAX takes to compile
 @pytest.mark.parametrize(
     "from_standard_input", [False, pytest.param(True, marks=pytest.mark.validation)]
 )  # the latter has no file to import, as a notebook has none
@@ -129,7 +129,7 @@ def test_in_this_process(problem):
     assert np.isfinite(run.draws["posterior"]["mean"]).all()
 
 
-@pytest.mark.validation  # a cluster takes its time to start
+@pytest.mark.validation(shortest=0.1)  # a cluster takes its time to start
 def test_on_a_cluster(problem):
     from tests.support.engines import dask_cluster
 

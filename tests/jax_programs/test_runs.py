@@ -63,7 +63,11 @@ def sampled(problem, on, moves):
 
 
 @pytest.mark.parametrize(
-    ("on", "moves"), [(aptmc.InProcess(), 12_000), (aptmc.Processes(1, group=64), 2000)]
+    ("on", "moves"),
+    [
+        pytest.param(aptmc.InProcess(), 12_000, marks=pytest.mark.validation),  # less than a worker
+        (aptmc.Processes(1, group=64), 2000),
+    ],
 )
 def test_a_run_reaches_draws_of_the_right_law(problem, on, moves):
     assert problem.is_compiled

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import aptmc
-from aptmc.kernels import Students, one_hit, random_walk
+from aptmc.kernels import Students, base, one_hit, random_walk
 from aptmc.kernels import slice as slice_module
 from aptmc.kernels.parts import Parts
 from aptmc.problem.chain_state import accepts
-from tests.kernels.contract import KernelContract, MoveContract
+from tests.kernels.contract import ALIKE, KernelContract, MoveContract, moved
 from tests.kernels.models import Density, Simulator
 
 DENSITY, SIMULATOR = Density(), Simulator()
@@ -63,6 +64,18 @@ class TestMixture(KernelContract):
         """One of the two accepts too often."""
         monkeypatch.setattr(random_walk, "accepts", too_lenient)
         return self.kernel
+
+
+def test_a_move_that_runs_the_stages_is_the_one_that_runs_the_step(monkeypatch):
+    def of(kernel):
+        return moved(kernel, DENSITY, 0, compiled=False, number=ALIKE)
+
+    slices = TestSlice.kernel, aptmc.EllipticalSlice(Students.one([1.0], [[2.0]]), steps=2)
+    in_stages = [of(kernel) for kernel in slices]
+    monkeypatch.setattr(base, "stages_of", lambda step: None)
+    for one, kernel in zip(in_stages, slices, strict=True):
+        for mine, theirs in zip(one, of(kernel), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.validation  # little that the one above does not show

@@ -38,7 +38,7 @@ def moved(number, moves, target):
     """Where exact draws are after a number of moves, each with the reference that was fitted."""
     kernel = aptmc.EllipticalSlice(fitted(), steps=moves)  # one after the other, in one call
     move, tuning = kernel.move(PROBLEM, target), kernel.tuning(PROBLEM, LADDER)[0]
-    evaluate, rng = PROBLEM.evaluation(target), np.random.default_rng(3)
+    evaluate, rng = PROBLEM.evaluation(INTERPRETED), np.random.default_rng(3)
     states = np.empty((number, PROBLEM.width))
     states[:, :DIMENSION] = exact(number, seed=2)
     after, info = np.empty(PROBLEM.width), np.empty(kernel.info_length)

@@ -117,7 +117,7 @@ def test_every_moment_of_a_checkpoint_is_survived(killer, tmp_path):
     assert len(everything(aptmc.open(path))[0][1]) > len(before[0][1])
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_a_kill_in_the_warm_up_changes_nothing_either(killer_in_warm_up, tmp_path):
     whole, path = uninterrupted("warm-up"), tmp_path / "run.zarr"
     came_to, run = killed_and_resumed(killer_in_warm_up, "warm-up", path, 6, seed=1)

@@ -38,7 +38,7 @@ def sum_of_squares(values: Floats) -> float:
         return seen
     top = np.sort(np.partition(values, -count - 1)[-count - 1 :])
     start, beyond = top[0], top[1:] - top[0]
-    if not beyond[count // 4] > 0.0:  # many are the same
+    if not beyond[place_of_quartile(count)] > 0.0:  # many are the same
         return seen
     shape, scale = generalised_pareto(beyond)
     shape = min(shape, HEAVIEST)
@@ -52,7 +52,7 @@ def generalised_pareto(sorted_values: Floats) -> tuple[float, float]:
     """Shape and scale of the distribution that fits positive values (Zhang and Stephens, 2009)."""
     size = sorted_values.size
     grid = 30 + math.isqrt(size)
-    quartile = sorted_values[int(size / 4 + 0.5) - 1]
+    quartile = sorted_values[place_of_quartile(size)]
     rates = 1.0 - np.sqrt(grid / (np.arange(1, grid + 1) - 0.5))
     rates = 1.0 / sorted_values[-1] + rates / (3.0 * quartile)
     shapes = np.log1p(-rates[:, None] * sorted_values).mean(axis=1)
@@ -61,3 +61,8 @@ def generalised_pareto(sorted_values: Floats) -> tuple[float, float]:
     rate = float((rates * weights).sum() / weights.sum())
     shape = float(np.log1p(-rate * sorted_values).mean())
     return shape, -shape / rate
+
+
+def place_of_quartile(size: int) -> int:
+    """Of so many values in order, where the first quartile is."""
+    return int(size / 4 + 0.5) - 1

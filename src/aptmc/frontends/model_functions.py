@@ -42,7 +42,7 @@ def evaluation(dimension: int, density: Any, target: Target) -> Callable[[Floats
         row[log_prior] = -math.inf if is_nowhere else found[0]
         row[value] = -math.inf if is_nowhere or math.isnan(found[1]) else found[1]
 
-    return target.like(evaluate_model, evaluate)
+    return target.within(evaluate_model, evaluate)
 
 
 def evaluation_of_whole(dimension: int, density: Any, target: Target) -> Callable[[Floats], None]:
@@ -55,7 +55,7 @@ def evaluation_of_whole(dimension: int, density: Any, target: Target) -> Callabl
         row[value] = -math.inf if math.isnan(found[0]) else found[0]
         row[log_prior] = 0.0
 
-    return target.like(evaluate_model, evaluate)
+    return target.within(evaluate_model, evaluate)
 
 
 def finishing(dimension: int, size: int, show: Any, target: Target) -> Callable[..., None]:

@@ -15,7 +15,7 @@ from aptmc.kernels.code import code_of
 from aptmc.kernels.fitted_reference import numbers_of, share_of_prior, with_reference
 from aptmc.kernels.parts import Parts
 from aptmc.kernels.seen import Seen
-from aptmc.kernels.stages import Stages
+from aptmc.kernels.stages import GOES, GOES_ON, Stages, stages_of
 from aptmc.kernels.students import Students
 from aptmc.ladder import Ladder
 from aptmc.problem.base import Problem
@@ -180,7 +180,7 @@ class Kernel(ABC):
             if code in moves:
                 return moves[code]
         parts = Parts(problem, target, self.places)
-        body = _steps(target.helper(self.step(parts)), parts, self.info_length)
+        body = _steps(self.step(parts), parts, self.info_length)
         if problem.reference_is_fitted:
             body = with_reference(body, target, self.info_length)
         try:
@@ -200,35 +200,68 @@ def _steps(step: Callable[..., bool], parts: Parts, info_length: int) -> Callabl
     """The loop of every move."""
     level_of_reference = parts.problem.reference_level
     reference_level = np.nan if level_of_reference is None else level_of_reference
-    renew = parts.renew
-    copy_into = parts.copy_into
+    renew, copy_into, helper = parts.renew, parts.copy_into, parts.target.helper
+    stages = stages_of(step)
+    if stages is None:
+        step = helper(step)
 
-    def move(
+        def move(
+            level: float, tuning: Floats, state: Floats, rng: Any, outcome: Floats, info: Floats
+        ) -> None:
+            there = np.empty(state.size)
+            copy_into(outcome, state)
+            for i in range(info_length):  # a fitted reference follows
+                info[i] = 0.0
+            # Whoever has no state yet looks for one, which need not be exact.
+            is_lost = math.isnan(state[0])
+            for _ in range(int(tuning[STEPS])):
+                if level == reference_level or is_lost:
+                    goes = renew(level, rng, there, info)
+                else:
+                    goes = step(level, tuning, outcome, rng, there, info)
+                has_failed = info[STATUS] != 0.0
+                if goes or is_lost or has_failed:  # be it how far a lost one was from being found
+                    copy_into(outcome, there)
+                    if has_failed:
+                        return
+                    if goes:
+                        info[ACCEPTED] += 1.0
+                        if is_lost:
+                            return
+
+        return _finished(move, parts)
+
+    size, begin, advance = stages.size, helper(stages.begin), helper(stages.advance)
+
+    def move_in_stages(
         level: float, tuning: Floats, state: Floats, rng: Any, outcome: Floats, info: Floats
     ) -> None:
-        there = np.empty(state.size)
+        """The same, where the step is run here: a copy less for the compiler to make."""
+        there, memory = np.empty(state.size), np.empty(size)
         copy_into(outcome, state)
-        for i in range(info_length):  # a fitted reference follows
+        for i in range(info_length):
             info[i] = 0.0
-        # Whoever has no state yet looks for one, which need not be exact.
         is_lost = math.isnan(state[0])
         for _ in range(int(tuning[STEPS])):
             if level == reference_level or is_lost:
                 goes = renew(level, rng, there, info)
             else:
-                goes = step(level, tuning, outcome, rng, there, info)
-            if info[STATUS] != 0.0:
+                begin(level, tuning, outcome, rng, there, memory, info)
+                stage = GOES_ON
+                while stage == GOES_ON:
+                    stage = advance(level, tuning, outcome, rng, there, memory, info)
+                goes = stage == GOES
+            has_failed = info[STATUS] != 0.0
+            if goes or is_lost or has_failed:
                 copy_into(outcome, there)
-                return
-            if goes:
-                copy_into(outcome, there)
-                info[ACCEPTED] += 1.0
-                if is_lost:
+                if has_failed:
                     return
-            elif is_lost:
-                copy_into(outcome, there)  # how far it was from being found
+                if goes:
+                    info[ACCEPTED] += 1.0
+                    if is_lost:
+                        return
 
-    return _finished(move, parts)
+    return _finished(move_in_stages, parts)
 
 
 def _finished(move: Callable[..., None], parts: Parts) -> Callable[..., None]:

@@ -251,6 +251,7 @@ class EllipticalSlice(Kernel):
             info: Floats,
         ) -> None:  # fmt: skip
             count = int(tuning[MIXTURE])
+            memory[BLOCK], memory[JUMPS_TO] = 0.0, NOWHERE
             if count == 0:
                 return
             logs, squares = memory[logs_at:squares_at], memory[squares_at:size]
@@ -278,14 +279,13 @@ class EllipticalSlice(Kernel):
             level: float, tuning: Floats, here: Floats, rng: Any, there: Floats, memory: Floats,
             info: Floats,
         ) -> int:  # fmt: skip
-            if tuning[MIXTURE] == 0.0:  # a warm-up asks what a state is worth
-                copy_into(there, here)
-                evaluate(there, info)
-                return GOES
+            is_asked = tuning[MIXTURE] == 0.0  # by a warm-up, what a state is worth
             logs, squares = memory[logs_at:squares_at], memory[squares_at:size]
             block, jumps_to = int(memory[BLOCK]), int(memory[JUMPS_TO])
             log_ratio, angle = memory[HEIGHT], memory[ANGLE]
-            if jumps_to != NOWHERE:
+            if is_asked:
+                copy_into(there, here)
+            elif jumps_to != NOWHERE:
                 to_block = MIXTURE + 1 + jumps_to * length
                 log_ratio += map_into(dimension, tuning, block, to_block, here, there)
             else:
@@ -294,6 +294,8 @@ class EllipticalSlice(Kernel):
                     mean = tuning[block + MEAN + i]
                     there[i] = mean + (here[i] - mean) * cosine + memory[DRAWN + i] * sine
             evaluate(there, info)
+            if is_asked:
+                return GOES
             if info[STATUS] != 0.0:
                 return STAYS
             log_there = 0.0

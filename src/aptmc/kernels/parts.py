@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from aptmc.compiled import Floats, Generator, compiled, copy_numbers, inlined
+from aptmc.compiled import Floats, Generator, compiled, inlined
 from aptmc.errors import InputError
 from aptmc.kernels.fitted_reference import draw_fitted, refer, refer_slopes
 from aptmc.problem.base import Problem
@@ -289,4 +289,5 @@ def renew_nothing(level: float, rng: Generator, row: Floats, info: Floats) -> bo
 
 @inlined
 def _copied(target: Floats, source: Floats) -> None:
-    copy_numbers(source, target)
+    for place in range(source.shape[0]):
+        target[place] = source[place]

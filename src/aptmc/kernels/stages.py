@@ -47,7 +47,13 @@ def run_whole(stages: Stages, target: Target) -> Callable[..., bool]:
             outcome = advance(level, tuning, here, rng, there, memory, info)
         return outcome == GOES
 
+    step.stages = stages  # type: ignore[attr-defined]
     return step
+
+
+def stages_of(step: Callable[..., bool]) -> Stages | None:
+    """Those that a step runs whole; None, if it is no such step."""
+    return getattr(step, "stages", None)
 
 
 def in_one_step(step: Callable[..., bool], target: Target) -> Stages:

@@ -293,7 +293,7 @@ class Abc(Problem):
         if target.is_compiled and isinstance(simulator, PlainSimulator):
             body = compiled_simulation(simulator, self.dimension, self.rejects_failures)
             try:
-                return target.like(simulation_model, body)
+                return target.within(simulation_model, body)
             except Exception as error:
                 raise InputError(
                     f"{self.function_name} and what is applied to its result cannot be compiled "

@@ -108,7 +108,7 @@ class Power(DensityProblem):
     def evaluation(self, target: Target) -> Callable[[Floats], None]:
         """The log density; there is no prior."""
         if target.is_compiled:
-            return target.like(evaluate_model, _evaluation(self.dimension, self.log_density))
+            return target.within(evaluate_model, _evaluation(self.dimension, self.log_density))
 
         def log_density_at(theta: Floats) -> float:
             return checked_call(self.log_density, self.function_name, theta, self.describe(theta))

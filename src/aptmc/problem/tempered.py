@@ -101,7 +101,7 @@ class Tempered(DensityProblem):
         if target.is_compiled:
             log_prior_at = self.prior.functions(target).log_density
             log_likelihood_at = self.of_coordinates(self.log_likelihood, target)
-            return target.like(
+            return target.within(
                 evaluate_model, _evaluation(self.dimension, log_prior_at, log_likelihood_at)
             )
 

@@ -32,6 +32,9 @@ from aptmc.targets import INTERPRETED, needed_by
 from aptmc.targets.when import ASIDE, FIRST, when_to_compile
 
 MOST_LOOKING = 1024  # chains on a rung that look for a first state of their own
+# Seconds of a round of a warm-up before anything is compiled aside: processors have work of the
+# user's own, and a short run is over before it pays.
+LATER_IN_WARM_UP = 2.0
 RECORD_ROWS = 1 << 16
 RECORD_NUMBERS = 1 << 22  # of all rows together: 32 MiB
 
@@ -44,6 +47,7 @@ def build_session(
     epoch: int = 0,
     follows: float | None = None,
     settling: Settling | None = None,
+    is_warm_up: bool = False,
 ) -> Session:
     """A coordinator wired to functions, streams and a store. Its chains have no states yet.
 
@@ -51,6 +55,7 @@ def build_session(
     :param epoch: which phase of a run this is: each has random keys of its own
     :param follows: how fast deadlines follow the time of a sweep, if not as the schedule says
     :param settling: how it settles, if not as the settings say and from first states
+    :param is_warm_up: whether it is a round of one
     """
     problem, ladder, kernel = settings.problem, settings.ladder, settings.kernel
     schedule = settings.schedule
@@ -77,7 +82,7 @@ def build_session(
         apart=layout.apart,
         tuning=kernel.numbers(problem, ladder),
         functions=functions,
-        compilation=compilation_for(settings, functions),
+        compilation=compilation_for(settings, functions, is_warm_up),
         find_states=partial(_find_states, problem, ladder, kernel, layout, settings.seed),
         descend=partial(
             descent_for, problem, ladder, kernel, settings.seed, down_to(settings, ladder, layout)
@@ -138,7 +143,7 @@ def goes_ahead(settings: Settings) -> bool:
     return when != FIRST if is_plain else when == ASIDE and settings.on.compiles_aside
 
 
-def compilation_for(settings: Settings, functions: Functions) -> Compilation:
+def compilation_for(settings: Settings, functions: Functions, is_warm_up: bool) -> Compilation:
     """Who waits for the compiler."""
     problem, kernel = settings.problem, settings.kernel
     needed = (stand_by_to_answer, *functions)
@@ -147,7 +152,9 @@ def compilation_for(settings: Settings, functions: Functions) -> Compilation:
     # What plain moves call, and what priors that are put together of parts do.
     later = (*needed_by(kernel.move(problem, INTERPRETED)), draw_prior, log_any_density)
     is_compiled = target_for(problem, kernel).is_compiled
-    return Aside(needed, () if is_compiled else later, urgent=is_compiled)
+    if is_compiled:
+        return Aside(needed, urgent=True)
+    return Aside(needed, later, after=LATER_IN_WARM_UP if is_warm_up else 0.0)
 
 
 def build_machine(

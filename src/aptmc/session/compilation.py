@@ -48,6 +48,7 @@ class Aside(Compilation):
     :param functions: what is to be loaded
     :param later: what else the process is to compile, for those who come later
     :param urgent: a compiled problem needs them
+    :param after: so many seconds from now, at the earliest, the process begins
     """
 
     def __init__(
@@ -57,11 +58,13 @@ class Aside(Compilation):
         clock: Clock | None = None,
         *,
         urgent: bool = False,
+        after: float = 0.0,
     ) -> None:
         self._functions = library_functions(functions)
         self._later, self._urgent = library_functions(later), urgent
         self._clock = WallClock() if clock is None else clock
         self._look_again = self._clock.now()
+        self._begins_at = self._look_again + after
         self._process: CompilingProcess | None = None
         self._has_begun = self._is_done = False
 
@@ -74,7 +77,7 @@ class Aside(Compilation):
         if self._process is None or self._process.has_ended():
             self._is_done = all(function.load() for function in self._functions)
             self._process = None
-        if not self._has_begun:
+        if not self._has_begun and (self._is_done or now >= self._begins_at):
             self._has_begun = True
             wanted = [one for one in (*self._functions, *self._later) if not _is_there(one)]
             if wanted and when_to_compile() == ASIDE:
@@ -84,7 +87,8 @@ class Aside(Compilation):
                 function.make_ready()
             self._is_done = True
         # Once the process is gone there is nothing to look for.
-        self._look_again = now + LOOK_EVERY if self._process is not None else float("inf")
+        is_over = self._has_begun and self._process is None
+        self._look_again = float("inf") if is_over else now + LOOK_EVERY
         return self._is_done
 
 

@@ -15,7 +15,14 @@ from typing import Any, cast, final
 import numba
 from typing_extensions import override
 
-from aptmc.compiled import Function, compiled_like, is_compiled, source_of
+from aptmc.compiled import (
+    Function,
+    compiled_like,
+    compiled_within,
+    copied_like,
+    is_compiled,
+    source_of,
+)
 from aptmc.targets.own_randomness import check_randomness
 
 
@@ -28,6 +35,14 @@ class Target(ABC):
     @abstractmethod
     def like(self, model: Callable[..., Any], function: Function) -> Function:
         """A function that belongs to one problem, with the signature of `model`."""
+
+    def within(self, model: Callable[..., Any], function: Function) -> Function:
+        """The same if only functions of this target call it, and nobody from Python."""
+        return self.like(model, function)
+
+    def brief(self, model: Callable[..., Any], function: Function) -> Function:
+        """The same if it has a line or two, and is seldom called from Python."""
+        return self.like(model, function)
 
     @abstractmethod
     def helper(self, function: Function) -> Function:
@@ -76,6 +91,14 @@ class Numba(Target):
     @override
     def like(self, model: Callable[..., Any], function: Function) -> Function:
         return compiled_like(model, function, self.kept and self.kept(function))
+
+    @override
+    def within(self, model: Callable[..., Any], function: Function) -> Function:
+        return compiled_within(model, function, self.kept and self.kept(function))
+
+    @override
+    def brief(self, model: Callable[..., Any], function: Function) -> Function:
+        return copied_like(model, function, self.kept and self.kept(function))
 
     @override
     def helper(self, function: Function) -> Function:

@@ -253,6 +253,7 @@ class Tuner:
             epoch=self.epoch,
             follows=None if self.to_find.deadlines is None else FOLLOWING,
             settling=Settling(sweeps, self.starts(settings)),
+            is_warm_up=True,
         )
         states = self.states(settings)
         if not np.isnan(states[:, 0]).any():

@@ -79,7 +79,7 @@ def moves_of(handle):
     return np.bincount(handle.inspect().run.events.completions.processor, minlength=2)
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_a_link_that_is_cut_for_a_while_costs_nothing_but_time():
     distributed = pytest.importorskip("distributed")
     with (

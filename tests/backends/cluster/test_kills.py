@@ -52,7 +52,7 @@ def ray():
 
 
 # Each time Python is started again, with all that it loads; a lost task is tested without that.
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 @pytest.mark.parametrize("engine", [process_pool, loky, dask, ray])
 def test_kills_do_no_harm(engine):
     with engine() as on:
@@ -63,7 +63,7 @@ def test_kills_do_no_harm(engine):
         assert errors_off(run, rung, tolerance, moves_only=True) > MOST_ERRORS
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_a_whole_dask_node_may_leave_and_another_join():
     """A worker without anyone who would start it again, and later a new one."""
     with dask_cluster() as (cluster, client):

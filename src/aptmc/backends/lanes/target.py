@@ -25,6 +25,14 @@ class InLanes(Target):
         return NUMBA.like(model, function)
 
     @override
+    def within(self, model: Callable[..., Any], function: Function) -> Function:
+        return NUMBA.within(model, function)
+
+    @override
+    def brief(self, model: Callable[..., Any], function: Function) -> Function:
+        return NUMBA.brief(model, function)
+
+    @override
     def helper(self, function: Function) -> Function:
         return NUMBA.helper(function)
 

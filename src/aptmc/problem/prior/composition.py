@@ -79,4 +79,4 @@ def _finished(
 
     if not target.is_compiled:
         return ReferenceFunctions(quietly(interpreted(log_density_at)), quietly(interpreted(draw)))
-    return ReferenceFunctions(target.like(density_model, log_density_at), as_compiled(draw))
+    return ReferenceFunctions(target.brief(density_model, log_density_at), as_compiled(draw))

@@ -35,7 +35,7 @@ def table_functions(tables: Tables, target: Target) -> ReferenceFunctions:
     def draw(rng: Any, row: Floats) -> None:
         fill(rng, families, parameters, row[:dimension])
 
-    return ReferenceFunctions(target.like(density_model, log_density_at), target.helper(draw))
+    return ReferenceFunctions(target.brief(density_model, log_density_at), target.helper(draw))
 
 
 def plain_functions(prior: Prior) -> ReferenceFunctions:
