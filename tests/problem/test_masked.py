@@ -47,9 +47,6 @@ PROBLEMS = {
         lambda theta, rng: {"a": PARTLY}, PRIOR, observed={"a": np.ones(2)},
         distance=aptmc.distance.p_norm(2),
     ),
-    "a gradient": lambda: aptmc.Tempered(
-        lambda theta: -(theta[0] ** 2), PRIOR, gradient=lambda theta: PARTLY[1:]
-    ),
 }  # fmt: skip
 
 
@@ -57,6 +54,17 @@ PROBLEMS = {
 def test_nothing_masked_is_taken_for_a_number(name: str) -> None:
     with pytest.raises(AptmcError, match=r"masked|nan|must be numbers"):
         aptmc.sample(PROBLEMS[name](), budget=300, on=aptmc.VirtualTime(1), seed=1, progress=False)
+
+
+def test_nor_in_a_gradient() -> None:
+    problem = aptmc.Tempered(
+        lambda theta: -(theta[0] ** 2), PRIOR, gradient=lambda theta: PARTLY[1:]
+    )
+    with pytest.raises(AptmcError, match="masked"):
+        aptmc.sample(
+            problem, budget=300, kernel=aptmc.Mala(), on=aptmc.VirtualTime(1), seed=1,
+            progress=False,
+        )  # fmt: skip
 
 
 def test_an_array_without_masked_entries_is_an_array() -> None:
