@@ -45,3 +45,18 @@ def test_a_module_that_has_not() -> None:
     without = loaded(stats=stats)
     del without["scipy.stats"]
     assert not needs_distributions(PAYLOAD, without)
+
+
+def test_much_data_is_looked_through_for_the_names_of_the_users_alone() -> None:
+    """A gigabyte takes some 0.1 s for each name, and libraries have well over a thousand."""
+
+    class Counting(bytes):
+        searches = 0
+
+        def __contains__(self, name: Any) -> bool:
+            Counting.searches += 1
+            return super().__contains__(name)
+
+    libraries = {f"library{each}": math for each in range(1000)}
+    assert needs_distributions(Counting(PAYLOAD), libraries | loaded(stats=stats))
+    assert Counting.searches == 2

@@ -6,14 +6,19 @@ which the run was asked for can compute the same moves again without harm, and c
 
 from __future__ import annotations
 
+import _thread
+import builtins
 import ctypes
 import gc
 import locale
 import multiprocessing
 import os
+import pickle
 import random
 import resource
+import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -21,6 +26,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -272,6 +278,78 @@ def spend_processor_time() -> None:
     spin()
 
 
+def become_another_program() -> None:
+    os.execvp("sleep", ["sleep", str(FOREVER)])
+
+
+def replace_descriptors() -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in DESCRIPTORS:
+        if descriptor != nothing:
+            os.dup2(nothing, descriptor)
+
+
+def limit_files() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+
+
+def change_numpy() -> None:
+    for name in ("array", "asarray", "frombuffer", "isfinite", "empty", "zeros", "isnan", "copyto"):
+        setattr(np, name, None)
+
+
+def change_modules() -> None:
+    pickle.dumps = pickle.loads = None  # type: ignore[assignment]
+    struct.pack = struct.unpack = None  # type: ignore[assignment]
+    select.poll = select.select = None  # type: ignore[assignment]
+    builtins.print = builtins.open = builtins.isinstance = None  # type: ignore[assignment]
+
+
+def interrupt_later() -> None:
+    threading.Timer(0.05, _thread.interrupt_main).start()
+
+
+def late(number: int, frame: Any) -> None:
+    raise TimeoutError("too late")
+
+
+def set_alarm_for_later() -> None:
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+
+
+def hang_when_asked_to_end() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: time.sleep(FOREVER))
+
+
+def audit(event: str, _: Any) -> None:
+    if event.startswith(("socket", "os.kill", "os.fork")):
+        raise RuntimeError(f"{event} is forbidden")
+
+
+def forbid() -> None:
+    sys.addaudithook(audit)
+
+
+def leave_pool_open() -> None:
+    global POOL
+    POOL = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork"))
+    assert POOL.submit(abs, -1).result() == 1
+
+
+POOL: Any = None
+
+
+class Slow:
+    """Says what it is after a long time."""
+
+    def __float__(self) -> float:
+        time.sleep(FOREVER)
+        return 0.0
+
+
 def returning(value: Any) -> Callable[[], None]:
     def misdeed() -> None:
         raise Returned(value)
@@ -337,12 +415,21 @@ MISDEEDS = {
     "returns a complex number": fails(returning(1j), "returned"),
     "returns NaN": fails(returning(float("nan")), "nan"),
     "returns a generator": fails(returning(range(3)), "returned"),
+    "returns a masked number": fails(returning(np.ma.masked), "returned masked"),
+    "returns what hangs as a number": fails(returning(Slow()), "returned"),
     # --- meddles with what belongs to the run
     "garbage into descriptors": fails(write_garbage, "wrote into a connection"),
     "garbage into descriptors, once": once(write_garbage),
     "one byte into descriptors, once": once(write_one_byte),
     "reads from descriptors, once": once(read_what_is_not_its_own),
     "closes descriptors, once": once(close_descriptors),
+    "replaces descriptors, once": once(replace_descriptors),
+    "no more files": harmless(limit_files),
+    "changes numpy": fails(change_numpy, "not callable|exit status 1"),
+    "changes modules": fails(change_modules, "exit status 1"),
+    "forbids, once": once(forbid),
+    "interrupts later, once": once(interrupt_later),
+    "an alarm for later, once": once(set_alarm_for_later),
     "closes standard streams": harmless(close_standard_streams),
     "loses standard streams": harmless(lose_streams),
     "prints without end": harmless(print_without_end),
@@ -364,6 +451,7 @@ MISDEEDS = {
     "threads that linger": harmless(linger(daemon=True)),
     "threads that have to be waited for": harmless(linger(daemon=False)),
     "a pool of processes": once(use_pool),
+    "a pool that stays open": once(leave_pool_open),
     # --- never comes back
     "hangs": hangs(stay),
     "spins": hangs(spin),
@@ -371,4 +459,6 @@ MISDEEDS = {
     "leaves its group and hangs": hangs(leave_group_and_stay),
     "stops itself": hangs(stop_itself),
     "stops its parent": hangs(stop_parent),
+    "another program": hangs(become_another_program),
+    "hangs when asked to end": harmless(hang_when_asked_to_end),
 }

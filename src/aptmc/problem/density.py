@@ -19,6 +19,7 @@ from aptmc.keys import PILOT, Key
 from aptmc.problem.base import Problem, check_function
 from aptmc.problem.chain_state import log_prior_column, value_column
 from aptmc.problem.gradient import gradient_function, refuse_steps
+from aptmc.problem.masked import has_masked
 from aptmc.problem.variables import Variable
 from aptmc.targets import INTERPRETED, Target, at_hand
 
@@ -186,7 +187,7 @@ def single_number(value: Any, name: str, parameters: Mapping[str, float]) -> flo
         number = np.asarray(value)
     except ValueError:  # ragged
         number = np.empty(0, dtype=object)
-    if number.dtype.kind not in "iufb":
+    if number.dtype.kind not in "iufb" or has_masked(value):
         raise MoveFailed(f"{name} returned {value!r}, must be a single number,", parameters)
     if number.ndim != 0:
         remedy = "; theta is an array, also of one parameter: use theta[0]" * (number.size == 1)

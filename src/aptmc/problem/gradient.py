@@ -11,6 +11,7 @@ import numpy as np
 from aptmc.compiled import Floats
 from aptmc.errors import InputError, MoveFailed
 from aptmc.in_words import in_words
+from aptmc.problem.masked import has_masked
 from aptmc.problem.parametrisation import Parametrisation
 from aptmc.targets import Target
 
@@ -58,7 +59,8 @@ def gradient_function(
             found = np.asarray(value)
         except ValueError:  # ragged
             found = np.empty(0, dtype=object)
-        if found.dtype.kind not in "iufb" or found.shape != (dimension,):
+        is_masked = has_masked(value)
+        if found.dtype.kind not in "iufb" or found.shape != (dimension,) or is_masked:
             raise MoveFailed(
                 f"gradient returned {value!r}, must be an array of {dimension} numbers, one for "
                 "each entry of theta,",

@@ -16,6 +16,7 @@ from numba.core.errors import NumbaError
 from aptmc.compiled import Floats, Generator, compiler_words, is_compiled
 from aptmc.in_words import hint, in_words
 from aptmc.problem.chain_state import state_width, value_column
+from aptmc.problem.masked import has_masked
 
 
 def simulation_model(row: Floats, rng: Generator, tolerance: float) -> float:
@@ -189,8 +190,17 @@ def _array(value: Any) -> npt.NDArray[Any]:
         return np.empty(0, dtype=object)
 
 
+def _refuse_masked(name: str, value: Any) -> None:
+    if has_masked(value):
+        raise SimulationFailed(
+            f"{name} returned {value!r}, must be numbers: fill what is masked, with numpy.nan if "
+            "nothing is known,"
+        )
+
+
 def floats_from(name: str, value: Any) -> npt.NDArray[np.float64]:
     """What a function of the user's returned, as an array of numbers."""
+    _refuse_masked(name, value)
     array = _array(value)
     if array.dtype.kind not in "iufb":
         raise SimulationFailed(f"{name} returned {value!r}, must be an array of numbers,")
@@ -199,6 +209,7 @@ def floats_from(name: str, value: Any) -> npt.NDArray[np.float64]:
 
 def number_from(name: str, value: Any) -> float:
     """The number that a function of the user's returned, or an error that says which it was."""
+    _refuse_masked(name, value)
     number = _array(value)
     if number.ndim != 0 or number.dtype.kind not in "iufb":
         raise SimulationFailed(f"{name} returned {value!r}, must be a single number,")

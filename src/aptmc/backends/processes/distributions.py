@@ -24,8 +24,9 @@ def needs_distributions(payload: bytes, modules: Mapping[str, ModuleType] | None
     if NAME.encode() in payload:
         return True
     known = dict(sys.modules if modules is None else modules)
+    # A problem may carry much data: what is looked for in it are the few names of the user's.
     return NAME in known and any(
-        name.encode() in payload and _is_users(module) and _has_imported(module)
+        _is_users(module) and _has_imported(module) and name.encode() in payload
         for name, module in known.items()
     )
 

@@ -17,6 +17,7 @@ from aptmc.compiled import Floats
 from aptmc.errors import InputError
 from aptmc.problem.data.containers import LABELLED, called, kind_of, parts_in, without_labels
 from aptmc.problem.data.labels import at_labels
+from aptmc.problem.masked import has_masked
 from aptmc.problem.simulator import SimulationFailed
 
 WHOLE = "the data"
@@ -209,6 +210,6 @@ def _array(leaf: Leaf, value: Any) -> np.ndarray:
         found = np.asarray(without_labels(value))
     except (TypeError, ValueError):  # ragged, or of many arrays
         found = np.empty(0, dtype=object)
-    if found.dtype.kind not in "iufb":
+    if found.dtype.kind not in "iufb" or has_masked(value):
         raise SimulationFailed(f"{leaf.words} is {value!r} in a simulation, must be numbers,")
     return found

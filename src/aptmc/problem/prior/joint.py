@@ -15,6 +15,7 @@ from aptmc.compiled import Floats, is_compiled
 from aptmc.errors import InputError
 from aptmc.in_words import in_words
 from aptmc.problem.base import check_function
+from aptmc.problem.masked import has_masked
 from aptmc.problem.prior.part import (
     Array,
     CompiledPart,
@@ -82,7 +83,8 @@ class Joint(Part):
 
     def _log_density(self, point: Array) -> float:
         try:
-            value = np.asarray(self.log_density_at(point.copy()))
+            found = self.log_density_at(point.copy())
+            value = np.asarray(np.nan if has_masked(found) else found)
         except Exception as error:
             raise InputError(f"log_density of the prior raised {in_words(error)}") from error
         if value.ndim != 0 or value.dtype.kind not in "iufb" or not value < math.inf:
