@@ -37,10 +37,10 @@ def from_numpyro(model: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Tem
     <aptmc.TemperedModel of mean>
     """
     library("numpyro", extra="numpyro", asked_by="from_numpyro")
-    given: Any = model
-    if not callable(given):
-        is_sampler = hasattr(given, "sampler") or hasattr(given, "model")
-        got = f"{type(given).__name__}(...): give the model itself" if is_sampler else f"{given!r}"
+    is_function = callable(model)
+    if not is_function:
+        is_sampler = hasattr(model, "sampler") or hasattr(model, "model")
+        got = f"{type(model).__name__}(...): give the model itself" if is_sampler else f"{model!r}"
         raise InputError(f"model must be a function, as NumPyro's models are, got {got}")
     sites = sites_of(model, args, kwargs)
     split = Split(model, args, kwargs, sites)
