@@ -184,7 +184,7 @@ def test_what_the_translator_says_is_one_sentence():
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({"J": 8, "prior_only": 0}, "does not accept its data: variable does not exist"),
+        ({"J": 8, "prior_only": 0}, "does not accept its data: mismatch"),
         (DATA | {"y": np.full(8, np.nan)}, "y has data that are no numbers"),
         ([1.0, 2.0], "got list: make a dictionary of it"),
         ("[1, 2]", "that gives names to values"),
