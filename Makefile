@@ -81,7 +81,7 @@ recipes: $(INSTALLED)
 	@$(RECIPES)/bin/python -m pip install --quiet --no-input --disable-pip-version-check \
 		--editable '.[recipes]'
 	$(RECIPES)/bin/python -m pytest --quiet tests/docs/test_recipes.py \
-		-m "validation or not validation"
+		-m "validation or not validation" --override-ini=faulthandler_timeout=$(LIMIT)
 
 check: compiled
 	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) JOBS=2 SCALE=0.02 LIMIT=300 ARGS=--quick \

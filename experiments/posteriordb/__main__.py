@@ -2,9 +2,10 @@
 
 Five models of posteriordb in each of three languages, each by this library and right after by the
 language's own samplers, and two models with several modes; others where they are named. What was
-measured is kept in .cache/posteriordb, and not measured again. PyMC wants an older numba than the
-rest of the project is tested with: `make frontends` makes an environment. Programs of Stan need a
-compiler and BridgeStan's sources, which it downloads, or finds in BRIDGESTAN.
+measured is kept in .cache/posteriordb, and not measured again. With --keep it goes into cells.json,
+of which the page's table is made, as --kept prints it. PyMC wants an older numba than the rest of
+the project is tested with: `make frontends` makes an environment. Programs of Stan need a compiler
+and BridgeStan's sources, which it downloads, or finds in BRIDGESTAN.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ FIVE = (
 )  # fmt: skip
 SEVERAL_MODES = ("mixture_of_two_labels", "two_signs")
 CACHE = Path(__file__).resolve().parents[2] / ".cache" / "posteriordb"
+# What the page shows.
+CELLS = Path(__file__).with_name("cells.json")
+Found = dict[tuple[str, str, str], dict[str, Any]]
 
 
 class Cell(NamedTuple):
@@ -91,7 +95,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=15.0, help="of processor, for ours")
     parser.add_argument("--jobs", type=int, default=1, help="models at a time, each on a processor")
     parser.add_argument("--python", default=sys.executable, help="of another environment")
-    parser.add_argument("--kept", action="store_true", help="print what was measured before")
+    parser.add_argument("--keep", action="store_true", help="in cells.json, for the page")
+    parser.add_argument("--kept", action="store_true", help="print what the page shows")
     options = parser.parse_args()
     unknown = set(options.names) - set(NAMES)
     if unknown:
@@ -102,11 +107,24 @@ def main() -> None:
         # What is compared is measured one right after the other, on a machine in the same state.
         groups = [list(cells) for _, cells in groupby(left, key=lambda cell: cell[:2])]
         side_by_side(groups, options.jobs, options.seconds, options.python)
-    files = {cell: kept(cell, options.seconds) for cell in wanted}
-    found: dict[tuple[str, str, str], dict[str, Any]] = {
-        cell[:3]: json.loads(file.read_text()) for cell, file in files.items() if file.exists()
-    }
+    files = {cell[:3]: kept(cell, options.seconds) for cell in wanted}
+    new = {cell: json.loads(file.read_text()) for cell, file in files.items() if file.exists()}
+    found = shown() | new if options.keep else shown() if options.kept else new
+    found = {cell[:3]: found[cell[:3]] for cell in wanted if cell[:3] in found}
+    if options.keep:
+        rows = {"|".join(cell): one for cell, one in found.items()}
+        CELLS.write_text(json.dumps(rows, indent=0) + "\n")
     print(table(found))
+
+
+def shown() -> Found:
+    """What the page shows, by posterior, language and sampler."""
+    rows: dict[str, dict[str, Any]] = json.loads(CELLS.read_text())
+    found: Found = {}
+    for key, one in rows.items():
+        name, language, who = key.split("|")
+        found[name, language, who] = one
+    return found
 
 
 if __name__ == "__main__":

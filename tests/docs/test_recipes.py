@@ -25,6 +25,9 @@ RECIPE = re.compile(
 )
 RECIPES = {found["needs"]: found["code"] for found in RECIPE.finditer(PAGE.read_text("utf-8"))}
 PROGRAM = re.compile(r"^```python no-run\n(# r_model\.py\n.*?)^```$", re.MULTILINE | re.DOTALL)
+IN_R, IN_JULIA = '["Rscript", "-e", SCRIPT]', '["julia", "--startup-file=no", "-e", SCRIPT]'
+JULIA = re.compile(r'^## Julia$.*?^SCRIPT = """\n(.*?)^"""$', re.MULTILINE | re.DOTALL)
+A_FUNCTION = "simulate(rng, birth, death) = (birth + death * randn(rng), death * rand(rng), 0.0)\n"
 # Counted, so that a machine with much else to do takes longer, and nothing else.
 SIMULATIONS = 200
 
@@ -73,6 +76,44 @@ def test_a_program_of_r_is_started_once_in_each_worker(
     )  # fmt: skip
     _check(run)
     r_model.program(os.getpid()).communicate()  # the end of its input is its end
+
+
+def test_the_program_in_julia_is_julia() -> None:
+    """Its syntax, by a parser: Julia itself is seldom at hand."""
+    grammar = pytest.importorskip("tree_sitter_julia")
+    parser = importlib.import_module("tree_sitter")
+    read = parser.Parser(parser.Language(grammar.language())).parse
+    program = _in_julia()
+    assert not read(program.encode()).root_node.has_error
+    assert read(program.removesuffix("end\n").encode()).root_node.has_error
+
+
+def test_a_program_of_julia_is_started_once_in_each_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file for R with another command and another program, as the page says."""
+    text = PAGE.read_text("utf-8")
+    found = PROGRAM.search(text)
+    assert found is not None
+    assert f"`{IN_JULIA}`" in text
+    assert IN_R in found[1]
+    code = re.sub(r'(?s)^SCRIPT = """\n.*?^"""$', "SCRIPT = PROGRAM", found[1], flags=re.MULTILINE)
+    code = f"PROGRAM = {_in_julia()!r}\n{code.replace(IN_R, IN_JULIA)}"
+    compile(code, "julia_model.py", "exec")
+    if shutil.which("julia") is None:
+        pytest.skip("needs julia")
+    (tmp_path / "julia_model.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = importlib.import_module("julia_model")
+    first, *_, again = (model.simulate([4.0, 1.5], np.random.default_rng(k)) for k in (1, 2, 1))
+    assert np.array_equal(first, again)
+    model.program(os.getpid()).communicate()
+
+
+def _in_julia() -> str:
+    found = JULIA.search(PAGE.read_text("utf-8"))
+    assert found is not None
+    return A_FUNCTION + found[1]
 
 
 def _check(run: aptmc.Run) -> None:

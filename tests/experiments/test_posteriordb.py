@@ -1,12 +1,14 @@
 """Models of posteriordb: draws have the means and widths of its reference draws."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import aptmc
 from experiments.posteriordb import two_signs
-from experiments.posteriordb.__main__ import FIVE, cells
+from experiments.posteriordb.__main__ import FIVE, cells, shown
 from experiments.posteriordb.compare import judged
 from experiments.posteriordb.drawn import LANGUAGES, THEIRS
 from experiments.posteriordb.posteriors import NAMES, posterior, whole_data
@@ -14,6 +16,7 @@ from experiments.posteriordb.table import table
 
 # Of some twenty means and widths, one is beyond in fewer than one of 500 runs.
 FAR = 4.0
+PAGE = Path(__file__).parents[2] / "docs" / "posteriordb.md"
 
 
 @pytest.mark.validation
@@ -76,6 +79,15 @@ def test_five_models_in_every_language_here_and_by_its_own_samplers():
     found = list(cells(FIVE, LANGUAGES))
     assert sum(cell.is_ours for cell in found) == 15
     assert len(found) == 15 + 5 * sum(len(THEIRS[language]) for language in LANGUAGES)
+
+
+def test_the_page_shows_what_is_kept_and_all_of_ours_is_right():
+    found = shown()
+    assert table(found) in PAGE.read_text("utf-8")
+    ours = [one for (_, _, who), one in found.items() if who == "aptmc"]
+    assert len(ours) == 15
+    assert max(max(one["mean_error"], one["sd_error"]) for one in ours) < FAR
+    assert max(one["r_hat"] for one in ours) < 1.01
 
 
 @pytest.mark.parametrize("name", NAMES)

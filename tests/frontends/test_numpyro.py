@@ -175,9 +175,23 @@ def with_a_branch_on_a_site(y):
         (schools, (EFFECTS,), "cannot be run with what was given: TypeError"),
         (with_a_branch_on_data, (1.0,), "cannot be run with what was given: Tracer"),
         (with_a_branch_on_a_site, (1.0,), "cannot trace the model"),
+        (numpyro.infer.NUTS(without_data), (), r"got NUTS\(...\): give the model itself"),
     ],
 )
 def test_what_cannot_be_sampled_is_refused_in_a_sentence(model, given, said):
     with pytest.raises(aptmc.InputError, match=said) as raised:
         from_numpyro(model, *given)
     assert "\n" not in str(raised.value)
+
+
+def with_gaps(y, is_masked):
+    mu = numpyro.sample("mu", dist.Normal(0, 1))
+    numpyro.sample("y", dist.Normal(mu, 1).mask(~(is_masked & np.isnan(y))), obs=y)
+
+
+@AT_LENGTH
+def test_observations_that_are_no_numbers_are_refused_unless_they_are_masked():
+    gaps = np.array([1.0, np.nan])
+    with pytest.raises(aptmc.InputError, match="y has observations that are not finite"):
+        from_numpyro(with_gaps, gaps, False)
+    assert from_numpyro(with_gaps, gaps, True).dimension == 1

@@ -9,6 +9,7 @@ where; without it that test is skipped.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from pathlib import Path
 
@@ -45,7 +46,10 @@ def problem(request, tmp_path_factory):
     if request.param == "roadrunner":
         return problem_of(FILE)
     folder = tmp_path_factory.mktemp("amici")
-    return problem_of(FILE, "amici", output_folder=str(folder), model_name="decay")
+    with pytest.MonkeyPatch.context() as patch:
+        # AMICI wants the swig of its own version, that of this environment, before any other.
+        patch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+        return problem_of(FILE, "amici", output_folder=str(folder), model_name="decay")
 
 
 def log_likelihood(log_rate, scale):

@@ -200,10 +200,18 @@ def with_a_simulator(pm):
     return model
 
 
+def with_a_prior_nobody_draws_from(pm):
+    with pm.Model() as model:
+        x = pm.CustomDist("x", logp=lambda value: -(value**2))
+        pm.Normal("y", x, 1, observed=[1.0])
+    return model
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
         (flat, "x has a flat prior"),
+        (with_a_prior_nobody_draws_from, r"give pm.CustomDist its random="),
         (without_data, "no observed variables"),
         (only_data, "no free variables"),
         (with_minibatch, "Minibatch"),

@@ -181,9 +181,41 @@ def test_what_the_translator_says_is_one_sentence():
     )
 
 
-def test_data_that_do_not_fit_are_refused(compiled):
-    with pytest.raises(InputError, match="does not accept its data"):
-        aptmc.from_stan(compiled, {"J": 8, "prior_only": 0})
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"J": 8, "prior_only": 0}, "does not accept its data: mismatch"),
+        (DATA | {"y": np.full(8, np.nan)}, "y has data that are no numbers"),
+        ([1.0, 2.0], "got list: make a dictionary of it"),
+        ("[1, 2]", "that gives names to values"),
+        ("nowhere.json", "No such file"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused(compiled, data, said):
+    with pytest.raises(InputError, match=said) as raised:
+        aptmc.from_stan(compiled, data)
+    assert "\n" not in str(raised.value)
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    pytest.importorskip("bridgestan")
+    no_library = tmp_path / "model.so"
+    no_library.write_text("no library")
+    for model, said in {
+        "nowhere.stan": "there is no Stan program nowhere.stan",
+        "nowhere.so": "there is no compiled Stan model nowhere.so",
+        "schools.txt": "a Stan program itself, got 'schools.txt'",
+        str(no_library): "cannot be loaded",
+    }.items():
+        with pytest.raises(InputError, match=said) as raised:
+            aptmc.from_stan(model)
+        assert "\n" not in str(raised.value)
+
+
+def test_a_program_without_parameters_is_refused():
+    _skip_without_sources(pytest.importorskip("bridgestan"))
+    with pytest.raises(InputError, match="no parameters"):
+        aptmc.from_stan("model { }")
 
 
 def test_a_missing_bridgestan_is_asked_for_by_name(monkeypatch):

@@ -31,12 +31,20 @@ problem = aptmc.from_numpyro(model, np.array([2.0, 4.0]))
 """
 
 SAMPLED = """
-run = aptmc.sample(
-    problem, budget="400 moves", seed=1, progress=False,
-    ladder=aptmc.Ladder.powers([1.0, 0.0]), kernel=aptmc.RandomWalk(1.5), on=aptmc.Processes(2),
-)
-kind = run.draws["posterior"]["mean"].dtype
-print(run.completions >= 300, kind, problem.fingerprint()["density"])
+from distributed import Client, LocalCluster
+
+def done(on):
+    return aptmc.sample(
+        problem, budget="400 moves", seed=1, progress=False,
+        ladder=aptmc.Ladder.powers([1.0, 0.0]), kernel=aptmc.RandomWalk(1.5), on=on,
+    )
+
+runs = [done(aptmc.Processes(2)), done(aptmc.InProcess())]
+own = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+with LocalCluster(**own) as cluster, Client(cluster) as client:
+    runs.append(done(aptmc.Dask(client)))
+kind = runs[-1].draws["posterior"]["mean"].dtype
+print(all(run.completions >= 300 for run in runs), kind, problem.fingerprint()["density"])
 """
 
 SCRIPTS = {"pymc": PYMC + SAMPLED, "numpyro": NUMPYRO + SAMPLED}

@@ -33,6 +33,8 @@ from aptmc.targets import NUMBA, Target
 # By problem: who knows the likelihood of its single observations. That needs the model itself,
 # which stays in the process that made the problem.
 OBSERVATIONS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+# Draws of the prior, at none of which the likelihood of data that are no numbers is one.
+ATTEMPTS = 20
 
 
 @final
@@ -269,3 +271,23 @@ def compile_now(problem: ModelProblem) -> None:
     for made in (problem.density, problem.shown.show, problem.slopes):
         if made is not None:
             _ = made.function
+
+
+def check_observations(problem: TemperedModel) -> None:
+    """Refuse data that are no numbers, unless the model knows what to do with them."""
+    broken = [
+        data.variable.name
+        for data in problem.data_groups.get("observed_data", ())
+        if not np.isfinite(data.values).all()
+    ]
+    if not broken:
+        return
+    rng, found = np.random.default_rng(0), np.empty(2)
+    for _ in range(ATTEMPTS):
+        problem.density(problem.prior.draw(rng), found)
+        if np.isfinite(found[1]):
+            return
+    raise InputError(
+        f"{', '.join(broken)} has observations that are not finite numbers, and so is the "
+        "likelihood: leave them out, or mask them"
+    )

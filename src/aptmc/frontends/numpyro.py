@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aptmc.errors import InputError
-from aptmc.frontends.model_problem import OBSERVATIONS, Shown, TemperedModel
+from aptmc.frontends.model_problem import OBSERVATIONS, Shown, TemperedModel, check_observations
 from aptmc.frontends.numpyro_code import machine_code
 from aptmc.frontends.numpyro_sites import sites_of
 from aptmc.frontends.numpyro_split import Split
@@ -37,8 +37,11 @@ def from_numpyro(model: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Tem
     <aptmc.TemperedModel of mean>
     """
     library("numpyro", extra="numpyro", asked_by="from_numpyro")
-    if not callable(model):
-        raise InputError(f"model must be a function, as NumPyro's models are, got {model!r}")
+    is_function = callable(model)
+    if not is_function:
+        is_sampler = hasattr(model, "sampler") or hasattr(model, "model")
+        got = f"{type(model).__name__}(...): give the model itself" if is_sampler else f"{model!r}"
+        raise InputError(f"model must be a function, as NumPyro's models are, got {got}")
     sites = sites_of(model, args, kwargs)
     split = Split(model, args, kwargs, sites)
     notes = list(split.notes)
@@ -64,6 +67,7 @@ def from_numpyro(model: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Tem
     problem = TemperedModel(
         shown, density, gradient, draw, notes=notes, data_groups=sites.data_groups
     )
+    check_observations(problem)
     known = {site.variable.name: site.variable for site in sites.observed}
     terms = [single_terms(known[name], shape) for name, shape in split.shapes_of_observations()]
     OBSERVATIONS[problem] = Observations(

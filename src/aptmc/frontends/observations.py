@@ -70,6 +70,8 @@ def _dataset(variables: Sequence[Variable], found: Any, coords: dict[str, Any]) 
             ("chain", "draw", *variable.dims),
             values.reshape(*found.shape[:-1], *variable.shape),
         )
+        numbered = zip(variable.dims, map(np.arange, variable.shape), strict=True)
+        coords = {**dict(numbered), **coords}  # names of places, if they have some
         coords |= {dim: list(places) for dim, places in variable.coords.items()}
         start += variable.size
     return xarray.Dataset(arrays, coords=coords)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from aptmc.frontends.model_problem import OBSERVATIONS, Shown, TemperedModel, compile_now
+from aptmc.frontends.model_problem import (
+    OBSERVATIONS,
+    Shown,
+    TemperedModel,
+    check_observations,
+    compile_now,
+)
 from aptmc.frontends.observations import Observations, single_terms
 from aptmc.frontends.optional import library
 from aptmc.frontends.pymc_checks import check_model
@@ -60,6 +66,7 @@ def from_pymc(model: Any) -> TemperedModel:
         data_groups=data_of(model),
     )
     check_draw(problem, model)
+    check_observations(problem)
     compile_now(problem)
     known = {
         one.variable.name: one.variable for one in problem.data_groups.get("observed_data", ())

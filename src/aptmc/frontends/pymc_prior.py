@@ -11,6 +11,7 @@ from aptmc.frontends.machine_code import MachineCode
 from aptmc.frontends.model_problem import TemperedModel
 from aptmc.frontends.pymc_graphs import Graphs
 from aptmc.frontends.pytensor_numba import machine_code
+from aptmc.in_words import first_line
 
 TRIED = 3  # draws
 
@@ -57,8 +58,9 @@ def check_draw(problem: TemperedModel, model: Any) -> None:
     except Exception as error:
         names = ", ".join(variable.name for variable in model.free_RVs)
         raise InputError(
-            f"the prior of {names} cannot be drawn from, which hot chains do ({error}): give "
-            "pm.CustomDist its random=, and distributions values that they can have"
+            f"the prior of {names} cannot be drawn from, which hot chains do "
+            f"({first_line(error)}): give pm.CustomDist its random=, and distributions values "
+            "that they can have"
         ) from error
     if np.any(drawn[0] == drawn[1]):
         raise InputError(

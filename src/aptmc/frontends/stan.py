@@ -18,9 +18,12 @@ from aptmc.frontends.model_problem import PowerModel, Shown, TemperedModel, comp
 from aptmc.frontends.optional import library
 from aptmc.frontends.stan_functions import StanFunction
 from aptmc.frontends.stan_variables import variables_of
+from aptmc.in_words import first_line, shortened
 from aptmc.session.kept_code import kept_folder
 
 FLAG = "prior_only"
+# Places at which a likelihood is looked for.
+ATTEMPTS = 20
 WHOLE_IS_TEMPERED = (
     f"the whole density is tempered, as density ** beta, for the model has no {FLAG} in its data: "
     "there is no prior to begin from, and no evidence"
@@ -50,9 +53,9 @@ def from_stan(
     has_flag = FLAG in given or (code is not None and _declares_flag(code))
     texts = _texts(given, has_flag)
     stan = _model(bridgestan, compiled, texts[0])
-    coordinates, _ = variables_of(stan.param_unc_names())
-    if not coordinates:
+    if stan.param_unc_num() == 0:
         raise InputError("the Stan model has no parameters, so there is nothing to sample")
+    coordinates, _ = variables_of(stan.param_unc_names())
     parameters, _ = variables_of(stan.param_names())
     names = stan.param_names(include_tp=True, include_gq=True)
     variables, order = variables_of(names)
@@ -71,7 +74,7 @@ def from_stan(
     problem: TemperedModel | PowerModel
     if has_flag:
         problem = TemperedModel(shown, density, gradient, None, start=start)
-        _check_flag(problem)
+        _check_flag(problem, given)
     else:
         problem = PowerModel(shown, density, gradient, start, notes=(WHOLE_IS_TEMPERED,))
     compile_now(problem)
@@ -95,14 +98,18 @@ def _data(data: Any) -> dict[str, Any]:
         return {name: _plain(value) for name, value in data.items()}
     if data is None:
         return {}
-    text = str(data)
+    wanted = "data must be a mapping, JSON or a file with JSON"
+    if not isinstance(data, str | os.PathLike):
+        raise InputError(f"{wanted}, got {type(data).__name__}: make a dictionary of it")
+    text = os.fspath(data)
     try:
-        found = json.loads(Path(text).read_text() if not text.lstrip().startswith("{") else text)
+        is_json = text.lstrip().startswith(("{", "["))
+        found = json.loads(text if is_json else Path(text).read_text())
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"data must be a mapping, JSON or a file with JSON, got {data!r} ({error})"
-        ) from None
-    return dict(found)
+        raise InputError(f"{wanted}, got {text!r} ({error})") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{wanted} that gives names to values, got {text!r}")
+    return found
 
 
 def _plain(value: Any) -> Any:
@@ -117,7 +124,7 @@ def _texts(given: dict[str, Any], has_flag: bool) -> tuple[str, ...]:
 
 def _compiled(bridgestan: Any, model: str | os.PathLike[str]) -> tuple[str, str | None]:
     """Where the compiled model is, and its program, if that is known."""
-    text = os.fspath(model)
+    text = os.fspath(model) if isinstance(model, str | os.PathLike) else repr(model)
     if text.endswith(".so"):
         if not Path(text).is_file():
             raise InputError(f"there is no compiled Stan model {text}")
@@ -126,6 +133,11 @@ def _compiled(bridgestan: Any, model: str | os.PathLike[str]) -> tuple[str, str 
         path = Path(text)
         if not path.is_file():
             raise InputError(f"there is no Stan program {text}")
+    elif "{" not in text:
+        raise InputError(
+            "model must be a file that ends in .stan or .so, or a Stan program itself, got "
+            f"{shortened(text)!r}"
+        )
     else:
         # What was compiled by another version is of no use, and kept until that comes back.
         version = getattr(bridgestan, "__version__", "")
@@ -173,18 +185,35 @@ def _model(bridgestan: Any, compiled: str, text: str) -> Any:
             f"is installed ({error}): remove it, and see that the variable BRIDGESTAN, if it is "
             "set, names the sources of that version"
         ) from None
+    except OSError as error:
+        raise InputError(
+            f"the compiled Stan model {compiled} cannot be loaded ({first_line(error)}): give what "
+            "bridgestan.compile_model has made"
+        ) from None
     except RuntimeError as error:
-        said = " ".join(str(error).split())
+        said = " ".join(str(error).split()).removeprefix("construct() failed with exception: ")
+        said = said.removeprefix("Exception: ")
         raise InputError(f"the Stan model does not accept its data: {said}") from None
 
 
-def _check_flag(problem: TemperedModel) -> None:
-    """A flag that changes nothing gives no likelihood."""
+def _check_flag(problem: TemperedModel, given: dict[str, Any]) -> None:
+    """A flag that changes nothing gives no likelihood; nor do data that are no numbers."""
     rng, found = np.random.default_rng(0), np.empty(2)
-    for _ in range(10):
+    is_seen = False
+    for _ in range(ATTEMPTS):
         problem.density(rng.uniform(-2.0, 2.0, problem.dimension), found)
-        if np.isfinite(found).all() and found[1] != 0.0:
+        is_finite = bool(np.isfinite(found).all())
+        if is_finite and found[1] != 0.0:
             return
+        is_seen = is_seen or is_finite
+    if not is_seen:
+        broken = [name for name, value in given.items() if "NaN" in json.dumps(value)]
+        if broken:
+            raise InputError(
+                f"{', '.join(broken)} has data that are no numbers, and neither is the density: "
+                "Stan knows no missing values, so leave them out"
+            )
+        return  # chains look for a start in more places
     raise InputError(
         f"the Stan model has {FLAG} in its data, and the density is the same with it: leave out "
         f"the likelihood in the model block, if (!{FLAG}) y ~ ..."
