@@ -176,6 +176,7 @@ def test_a_program_that_does_not_compile_is_told_where_and_why():
 
 def test_what_the_translator_says_is_one_sentence():
     assert _reason(RuntimeError(TRANSLATOR)) == WHERE
+    assert _reason(RuntimeError(TRANSLATOR.replace("make:", "make[1]:"))) == WHERE  # within make
     assert (
         _reason(RuntimeError("g++: fatal error: no space\nmore\n")) == "g++: fatal error: no space"
     )

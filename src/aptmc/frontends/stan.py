@@ -158,7 +158,7 @@ def _reason(error: Exception) -> str:
     The translator names the place, shows it between two lines of dashes, and then says why.
     """
     lines = [" ".join(line.split()) for line in str(error).splitlines()]
-    lines = [line for line in lines if line and not line.startswith("make:")]
+    lines = [line for line in lines if line and not re.match(r"make(\[\d+\])?:", line)]
     for place, line in enumerate(lines):
         found = re.match(r"(\w+ error) in '[^']*', (line .*?)(?:, parsing error)?:?$", line)
         if found is not None:
