@@ -26,7 +26,7 @@ import aptmc
 PROCESSORS = 16
 # A simulation takes 10.5 in the mean, and 40 chains are on 16 processors. Nearly half of the time
 # is the descent's, and a tenth that of the rest of the warm-up.
-BUDGET = 840.0
+BUDGET = 672.0
 ERRORS, AWAY = 4.0, 0.01
 QUARTERS = 4
 

@@ -226,13 +226,13 @@ def test_a_descent_that_forgets_who_is_in_flight_would_lose_them(monkeypatch):
     monkeypatch.setattr(aptmc.OneHit, "search_anywhere", lambda *_: None)
     right = slow_shares(range(12))[0].mean()
     assert right > 0.42
-    come_home = Population.come_home
+    drop = Population.drop
 
-    def forgotten(self, place, row, level, grown):
-        left = np.full(row.size, math.inf) if grown > 1.0 else row
-        come_home(self, place, left, level, grown)
+    def forgetful(self, level):
+        self.rows[self._under_way > 0, self._value] = math.inf
+        return drop(self, level)
 
-    monkeypatch.setattr(Population, "come_home", forgotten)
+    monkeypatch.setattr(Population, "drop", forgetful)
     assert slow_shares(range(12))[0].mean() < right - 0.15
 
 

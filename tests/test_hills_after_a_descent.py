@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from aptmc.session.descent.population import Population
-from aptmc.session.descent.turns import ENOUGH, Turns
 
 LOG = logging.getLogger(__name__)
-SEEDS, PARTICLES, STAGES = 40, 100, 6
+SEEDS, PARTICLES, STAGES = 20, 100, 6
+TURNS = 5  # for each copy, so that not all of those in the wide place have hit
 # How often a move from the wide and from the narrow place hits, and how often it leads to the other
 # place: alike, since both have the same weight.
 HITS, ACROSS = (0.1, 1.0), 0.08
@@ -32,22 +32,17 @@ def narrow_share(seed):
     rows[:, PLACE] = np.arange(PARTICLES) % 2
     rows[:, DISTANCE] = rng.random(PARTICLES)
     population, level = Population(rows, PARTICLES, DISTANCE, rng), 1.0
-    turns = Turns()
-    for stage in range(STAGES):
+    for _ in range(STAGES):
         level = population.next_level(0.5, level)
         population.drop(level)
-        turns.begin_stage(population)
-        while not turns.are_over(population, stage):
-            turn = turns.going_on() or turns.begin(population, 0, level, 0.0, stage)
-            row, luck = turn.state.copy(), rng.random()
-            hits = luck < HITS[int(row[PLACE])]
+        for _ in range(TURNS * PARTICLES // 2):
+            one = population.choose()
+            row, luck = population.rows[one].copy(), rng.random()
+            left, hits = row.copy(), luck < HITS[int(row[PLACE])]
             if hits:
                 row[DISTANCE] = level * rng.random()
                 row[PLACE] = 1.0 - row[PLACE] if luck < ACROSS else row[PLACE]
-            if turns.heard(turn, 1.0, row if hits else None, float(hits)):
-                turns.count(turn)
-                population.come_home(turn.place, turn.state, level, 1.0)
-        turns.adapt()
+            population.come_home(one, row if hits else None, level, left, 1.0)
     return (population.rows[:, PLACE] == NARROW).mean()
 
 
@@ -68,53 +63,21 @@ def test_a_narrow_hill_keeps_its_weight():
 def test_not_if_copies_went_on_until_they_have_moved(monkeypatch):
     """The planted error: who hits late has more moves, until one leads to where moves hit soon."""
 
-    heard = Turns.heard
+    choose = Population.choose
 
-    def until_it_hits(self, turn, steps, row, far):
-        turn.to_go = math.inf if row is None else steps
-        return heard(self, turn, steps, row, far)
+    def unmoved_first(self):
+        self.has_turn = self.is_copy.copy()
+        return choose(self)
 
-    monkeypatch.setattr(Turns, "heard", until_it_hits)
+    monkeypatch.setattr(Population, "choose", unmoved_first)
     off, error = away()
     assert off > max(4.0 * error, 0.1)
 
 
 @pytest.mark.parametrize("share", [0.25, 1.0])
 def test_hits_of_few_count_for_no_more_than_who_has_moved(share):
-    turns, population = Turns(), Population(np.zeros((8, 3)), 8, 1, np.random.default_rng(1))
-    turns.begin_stage(population)
-    for particle in range(8):
-        turn = turns.begin(population, 0, 1.0, 0.0, 0)
-        turns.heard(turn, turns.steps, None, 0.5 if particle < 8 * share else 0.0)
-        turns.count(turn)
+    population = Population(np.zeros((8, 3)), 8, 1, np.random.default_rng(1))
+    for particle in range(int(8 * share)):
+        population.credit(particle, 0.5)
     expected = -8.0 * math.log(1.0 - share) if share < 1.0 else 100.0
-    assert turns.even_hits(100.0, 8.0 * turns.steps) == pytest.approx(expected)
-
-
-def test_turns_are_as_long_as_it_takes_most_to_move():
-    turns, rng = Turns(), np.random.default_rng(1)
-    population = Population(np.zeros((1000, 3)), 1000, 1, rng)
-    for _ in range(6):
-        turns.begin_stage(population)
-        for _ in range(population.size):
-            turn = turns.begin(population, 0, 1.0, 0.0, 0)
-            turns.heard(turn, turns.steps, None, float(rng.binomial(int(turns.steps), 0.05)))
-            turns.count(turn)
-        population.is_away[:] = False
-        turns.adapt()
-    assert turns.steps == pytest.approx(math.log(1.0 - ENOUGH) / math.log(0.95), rel=0.2)
-
-
-def test_who_is_away_is_neither_copied_nor_left_behind_until_it_is_home():
-    rows = np.column_stack([np.arange(8.0), np.arange(8.0), np.zeros(8)])
-    population = Population(rows, 8, 1, np.random.default_rng(1))
-    for place in (0, 7):
-        population.begin(place)
-    assert population.next_level(0.5, 8.0) == 3.0
-    assert population.drop(3.0) == 0.5
-    assert (population.rows[:, 0] == 0.0).sum() == 1
-    assert population.rows[7, 0] == 7.0
-    population.come_home(0, np.array([0.5, 1.0, 0.0]), 3.0, 2.0)
-    assert (population.rows[:, 0] == 0.5).sum() == 2
-    population.come_home(7, np.array([7.0, 7.0, 0.0]), 3.0, 2.0)
-    assert population.rows[:, 1].max() <= 3.0
+    assert population.even_hits(100.0) == pytest.approx(expected)

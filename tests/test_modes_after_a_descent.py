@@ -18,7 +18,7 @@ LOG = logging.getLogger(__name__)
 PROCESSORS = 16
 # A simulation takes 10.5 in the mean, and 40 chains are on 16 processors. Nearly half of the time
 # is the descent's, and a tenth that of the rest of the warm-up.
-BUDGET = 840.0
+BUDGET = 672.0
 RUNS = 75  # the planted errors are three standard errors of 60
 FEW = 24  # an error of four fifths of the standard deviation of a run would be seen
 
@@ -82,12 +82,12 @@ def test_not_if_the_run_began_anew_with_everybody_at_rest(monkeypatch, validatio
 def test_a_descent_of_those_who_come_home_first_would_lose_it(monkeypatch):
     """The planted errors: the first to come home are the population, and who comes home late, when
     others have been copied, is not. Proposals that lead from mode to mode would hide most of it."""
-    copy = Population._copy
+    settle = Population._settle
     monkeypatch.setattr(Descent, "_all_before", lambda self: self._number)
     monkeypatch.setattr(
         Population,
-        "_copy",
-        lambda self, row, place, grown: copy(self, row, place, 1.0),
+        "_settle",
+        lambda self, place, row, grown, before: settle(self, place, row, 1.0, before),
     )
     found, _ = weights(240, aptmc.OneHit("auto", jumps=0.3))
     assert away(found) < -4.0

@@ -255,7 +255,7 @@ def test_a_run_that_was_stopped_in_its_warm_up_says_how_far_it_was(tmp_path) -> 
 
     def simulate(theta, rng, tolerance):
         calls.append(tolerance)
-        if len(calls) == 4600:
+        if len(calls) == 4000:
             raise KeyboardInterrupt
         return abs(theta[0] + rng.standard_normal() - 3.0)
 

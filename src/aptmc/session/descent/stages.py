@@ -14,10 +14,6 @@ from aptmc.compiled import Floats, FloatTable
 TELLING, FEWEST_TELLING = 5, 3
 CHANCE = 1.5  # standard errors
 TINY = 1e-300
-# Which of the neighbours is looked at, and how much the logarithm of the volume up to there varies:
-# the trigamma function of that number.
-NEIGHBOUR = 3
-NOISE_OF_DISTANCE = math.pi**2 / 6.0 - 1.25
 # Above this share of the prior's simulations a tolerance says little, and rejection is cheapest.
 WIDE = 0.1
 
@@ -33,21 +29,6 @@ class Stage(NamedTuple):
     simulations: float
     seconds: float  # that they took, of all processors together
     step_size: float  # that led farthest, in standard deviations of the population
-
-    def take_in(
-        self, place: int, row: Floats, value: int, log_mass: float, rng: np.random.Generator
-    ) -> None:
-        """Somebody comes home who was away when the others went on from here.
-
-        :param value: the column of the distances
-        :param log_mass: of the tolerance when it left
-        """
-        if not row[value] <= self.level:
-            return
-        more = int(math.exp(log_mass - self.log_mass) - 1.0 + rng.random())
-        self.rows[place] = row
-        others = np.delete(np.arange(len(self.rows)), place)
-        self.rows[rng.permutation(others)[: max(more, 0)]] = row
 
     @property
     def seconds_per_hit(self) -> float:
@@ -107,9 +88,9 @@ def step_size_at(stages: Sequence[Stage], level: float) -> float:
 def still_moves_by(stages: Sequence[Stage], dimension: int) -> float:
     """How far the posterior would still move if the tolerance went to 0, at least.
 
-    By its means, in standard deviations, by its widths, or by its volume: as far as the noise of
-    one draw is one. At small tolerances all of them move with the square of it, and what is left is
-    as the last stages show it. Of that, what may be chance is taken off.
+    By its means, in standard deviations, or by its widths: as far as the noise of one draw is one.
+    At small tolerances both move with the square of it, and what is left is as the last stages show
+    it. Of that, what may be chance is taken off.
     """
     last = [stage for stage in stages if stage.level < math.inf][-TELLING:]
     if len(last) < FEWEST_TELLING or last[-1].level <= 0.0:
@@ -121,25 +102,8 @@ def still_moves_by(stages: Sequence[Stage], dimension: int) -> float:
     parameters = [stage.rows[:, :dimension] for stage in last]
     widths = np.array([np.maximum(rows.std(axis=0), TINY) for rows in parameters])
     means = np.array([rows.mean(axis=0) for rows in parameters]) / widths[-1]
-    volumes = [log_volume(rows / widths[-1]) for rows in parameters]
-    seen = np.column_stack([means, math.sqrt(2.0) * np.log(widths), volumes])
+    seen = np.column_stack([means, math.sqrt(2.0) * np.log(widths)])
     moves = np.abs(away @ seen) / (away @ away)
     # From stage to stage half of the particles become copies of others, so that chance adds up.
     chance = (away @ away + (np.cumsum(away) ** 2).sum()) / len(parameters[-1])
     return float(max(moves.max() - CHANCE * math.sqrt(chance) / (away @ away), 0.0))
-
-
-def log_volume(rows: FloatTable) -> float:
-    """The entropy of a density, by the distances of its draws to neighbours, in its own noise.
-
-    Of thin crescents or narrow modes far from each other, means and widths say little: they may
-    become thinner for long while those stay. Constants are left out. (Kozachenko and Leonenko)
-    """
-    distinct = np.unique(rows, axis=0)
-    count, dimension = distinct.shape
-    if count <= NEIGHBOUR:
-        return 0.0
-    apart = ((distinct[:, None, :] - distinct[None, :, :]) ** 2).sum(axis=2)
-    near = np.partition(apart, NEIGHBOUR, axis=1)[:, NEIGHBOUR]
-    entropy = math.log(count) + 0.5 * dimension * np.log(np.maximum(near, TINY)).mean()
-    return float(entropy) / math.sqrt(0.5 * dimension + NOISE_OF_DISTANCE)
