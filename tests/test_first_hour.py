@@ -188,7 +188,8 @@ def test_what_numba_says_is_one_sentence_with_a_line(problem: Any, message: str)
 def test_a_likelihood_without_support() -> None:
     problem = aptmc.Tempered(lambda theta: -np.inf, PRIOR)
     with pytest.raises(
-        aptmc.InputError, match=r"no start of positive density was found.*log_likelihood is finite"
+        aptmc.InputError,
+        match=r"no start of positive density was found.*Narrow the prior to where it is finite",
     ):
         sample(problem)
 

@@ -36,13 +36,13 @@ class Target(ABC):
     def like(self, model: Callable[..., Any], function: Function) -> Function:
         """A function that belongs to one problem, with the signature of `model`."""
 
+    @abstractmethod
     def within(self, model: Callable[..., Any], function: Function) -> Function:
         """The same if only functions of this target call it, and nobody from Python."""
-        return self.like(model, function)
 
+    @abstractmethod
     def brief(self, model: Callable[..., Any], function: Function) -> Function:
         """The same if it has a line or two, and is seldom called from Python."""
-        return self.like(model, function)
 
     @abstractmethod
     def helper(self, function: Function) -> Function:
@@ -65,6 +65,14 @@ class Interpreted(Target):
 
     @override
     def like(self, model: Callable[..., Any], function: Function) -> Function:
+        return function
+
+    @override
+    def within(self, model: Callable[..., Any], function: Function) -> Function:
+        return function
+
+    @override
+    def brief(self, model: Callable[..., Any], function: Function) -> Function:
         return function
 
     @override

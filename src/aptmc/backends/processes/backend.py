@@ -15,6 +15,7 @@ from aptmc.backends.workers.trials import ComputeTimed
 from aptmc.checks import whole_number
 from aptmc.errors import InputError
 from aptmc.processors import processors_available
+from aptmc.session.control import Control
 from aptmc.session.session import Session
 from aptmc.session.units import Units
 
@@ -78,6 +79,10 @@ class Processes(WorkforceBackend):
         """Have libraries loaded in the process from which workers come."""
         if self.keep_warm:
             ANCESTORS.start_early(compiles=compiles)
+
+    @override
+    def look_first(self, session: Session, control: Control, until: float) -> None:
+        """Nothing: the process that workers come from looks, before there are any."""
 
     @override
     def units(self, session: Session, seconds: float, compute: ComputeTimed) -> Units:

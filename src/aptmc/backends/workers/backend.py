@@ -141,6 +141,7 @@ class WorkforceBackend(Backend):
             finally:
                 control.wake = lambda: None
 
+    @abstractmethod
     def look_first(self, session: Session, control: Control, until: float) -> None:
         """Refuse a problem that cannot be sampled, if that can be seen before there are workers.
 
