@@ -59,3 +59,18 @@ def test_a_run_says_that_a_state_stayed_for_much_of_it(stays, is_reliable):
     summary = summarise({"x": chains}, 1.0, times=times)
     assert summary["x"].reliable is is_reliable
     assert ("a state stayed" in repr(summary)) is not is_reliable
+
+
+@pytest.mark.parametrize(("longest", "counts"), [(600, True), (50, False)])
+def test_what_was_held_tells_of_longer_stays_where_one_was_long(longest, counts):
+    """Elsewhere errors are as large as what was seen makes them."""
+    rng = np.random.default_rng(3)
+    lengths = np.minimum(np.ceil(rng.pareto(1.0, 400)), 50).astype(int)
+    lengths[200] = longest
+    held = np.repeat(rng.normal(size=lengths.size), lengths)
+    states = np.repeat(np.arange(lengths.size), lengths)
+    timeline = Timeline([held.size], states=states)
+    assert timeline.has_long_stays is counts
+    deviations = held - held.mean()
+    seen = float((np.bincount(states, deviations) ** 2).sum()) / held.size**2
+    assert (timeline.least_variance(deviations) > 1.02 * seen) is counts

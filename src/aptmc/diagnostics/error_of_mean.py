@@ -101,11 +101,15 @@ class Timeline:
     def least_variance(self, deviations: Floats) -> float:
         """Of the mean, as if each state were independent of all others.
 
-        States that are held for longer than any that was seen count by what those tell of them.
+        Where one was held for much of the run, others would be held for longer still in a longer
+        one: they count by what those that were seen tell of them. Elsewhere that would make errors
+        too large.
         """
         if self._states is None:
             return 0.0
-        return sum_of_squares(np.abs(np.bincount(self._states, deviations))) / self.draws**2
+        held = np.abs(np.bincount(self._states, deviations))
+        total = sum_of_squares(held) if self.has_long_stays else float((held**2).sum())
+        return total / self.draws**2
 
     def sums(self, deviations: Floats) -> FloatTable:
         """The sums of all draws' deviations from the mean, by family and bin."""
