@@ -149,6 +149,15 @@ def test_rungs_that_do_not_overlap_have_no_finite_error():
     assert "inf" in str(evidence)
 
 
+def test_rungs_on_which_chains_stand_still_say_nothing():
+    """Each has its own few states, of which many draws were made: so few that no error is known."""
+    rng = np.random.default_rng(5)
+    stuck = [np.repeat(rng.normal(-(4.0**rung), 1.0, 4), 500) for rung in range(4)]
+    evidence = log_evidence([1.0, 0.5, 0.2, 0.0], stuck)
+    assert math.isinf(evidence.standard_error)
+    assert "too few draws in common to tell it" in str(evidence)
+
+
 def test_a_likelihood_that_says_nothing():
     evidence = log_evidence([1.0, 0.3, 0.0], [[-2.0] * 50] * 3)
     assert values_of(evidence) == pytest.approx([-2.0] * 4)

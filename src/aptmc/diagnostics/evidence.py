@@ -61,10 +61,14 @@ class Evidence(NamedTuple):
             f"{estimate.value:.{decimals}f}"
             for estimate in (self.forward, self.reverse, self.thermodynamic)
         )
-        return (
-            f"log evidence {self.value:.{decimals}f} ± {self.standard_error:.{decimals}f} "
-            f"(stepping stones {low} and {high}, thermodynamic integration {other})"
-        )
+        checks = f"stepping stones {low} and {high}, thermodynamic integration {other}"
+        said = f"log evidence {self.value:.{decimals}f} ± {self.standard_error:.{decimals}f}"
+        if math.isinf(self.standard_error):
+            return (
+                f"{said}: neighbouring rungs have too few draws in common to tell it ({checks}). "
+                "Run for longer, or with more rungs"
+            )
+        return f"{said} ({checks})"
 
 
 def log_evidence(powers: Sequence[float] | Floats, log_likelihoods: Sequence[Series]) -> Evidence:

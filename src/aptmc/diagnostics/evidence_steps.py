@@ -15,6 +15,10 @@ from aptmc.diagnostics.likelihoods import BLOCKS
 from aptmc.diagnostics.likelihoods import RungLikelihoods as Rung
 
 
+# Effective draws that could be of either of two rungs. With fewer the error itself is noise.
+FEWEST_SHARED = 5.0
+
+
 class Step(NamedTuple):
     """The log of Z(colder) / Z(warmer) as estimated, and its influences by block."""
 
@@ -70,8 +74,11 @@ def bridge(colder: Rung, warmer: Rung, step: float) -> Step:
     slope += weight[0] * (in_colder * (1.0 - in_colder)).mean()
     influence = weight[1] * warmer.by_block(in_warmer - in_warmer.mean())
     influence -= weight[0] * colder.by_block(in_colder - in_colder.mean())
-    # Rungs so far apart that none of their draws could be the other's say nothing of the ratio.
-    if min(in_warmer.sum(), in_colder.sum()) < 1.0:
+    # Rungs so far apart that hardly any of their draws could be the other's say nothing of the
+    # ratio. Draws that are one state again and again are one draw.
+    shared = warmer.effective_draws * in_warmer.mean()  # as many as of the colder one, at the root
+    is_constant = of_colder.min() == of_warmer.min() and of_colder.max() == of_warmer.min()
+    if not shared > FEWEST_SHARED and not is_constant:
         return Step(log_ratio, np.full(BLOCKS, math.inf))
     return Step(log_ratio, influence / slope)
 
