@@ -185,6 +185,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         mark = item.get_closest_marker("validation")
         function = _function(item)
+        if mark is not None and mark.args:
+            raise pytest.UsageError(f"{item.nodeid}: write validation(shortest=…), by its name")
         if mark is None or (
             mark.kwargs.get("shortest", 0.0) <= SCALE
             and (SCALE >= ALL_CASES or function not in seen)

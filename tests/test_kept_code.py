@@ -153,6 +153,8 @@ class Looking(Target):
         self.contents.append(content_of(function))
         return njit(function)
 
+    within = brief = like
+
     def helper(self, function):
         return njit(function)
 

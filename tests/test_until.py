@@ -229,7 +229,7 @@ def scores_at_the_end(goal: Goal, runs: int) -> np.ndarray:
     return np.array(found)
 
 
-@pytest.mark.validation(0.0)
+@pytest.mark.validation
 @pytest.mark.parametrize(("goal", "is_sound"), [(aptmc.Effective(200), True), (Lucky(), False)])
 def test_means_are_where_they_were_without_a_goal(goal: Goal, is_sound: bool) -> None:
     """A mean of 100 scores has a standard error of 0.1 if they are as large as they say."""

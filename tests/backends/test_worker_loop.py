@@ -244,7 +244,7 @@ def test_where_first_states_take_long_no_move_is_tried(phases):
 
 
 def test_where_first_states_are_cheap_moves_are_tried_and_grouped():
-    ordered, units = purposes_of(lambda order: 1e-4 * order.tuning[STEPS], budget=5.0)
+    ordered, units = purposes_of(lambda order: 1e-3 * order.tuning[STEPS], budget=5.0)
     assert PILOT in ordered
     assert (units.steps > 1).all()
 
@@ -256,7 +256,7 @@ def test_what_only_the_first_call_of_a_worker_takes_says_nothing():
     def seconds(order):
         is_first = order.key.chain < 2 and order.key.chain not in called
         called.add(order.key.chain)
-        return 10.0 if is_first else 1e-4 * order.tuning[STEPS]
+        return 10.0 if is_first else 1e-3 * order.tuning[STEPS]
 
     ordered, units = purposes_of(seconds, budget=5.0)
     assert PILOT in ordered
@@ -290,7 +290,7 @@ def tried_after_a_search(seconds, *, count=100, latency=0.0):
 
     def noted(order):
         ordered.append(order.key.purpose)
-        return seconds(order) if searching else 1e-4 * order.tuning[STEPS]
+        return seconds(order) if searching else 1e-3 * order.tuning[STEPS]
 
     place = WorkerEngine(noted, units=Grouping("auto", "auto").units)
     listen = place.workforce.listen
@@ -312,7 +312,7 @@ def test_where_a_search_has_shown_that_moves_are_long_none_is_tried():
 
 
 def test_where_a_search_was_cheap_or_short_or_far_away_moves_are_tried():
-    assert tried_after_a_search(lambda order: 1e-4 * order.tuning[STEPS])
+    assert tried_after_a_search(lambda order: 1e-3 * order.tuning[STEPS])
     assert tried_after_a_search(lambda order: 0.1, count=20)
     assert tried_after_a_search(lambda order: 0.1, latency=0.05)
 
@@ -320,7 +320,7 @@ def test_where_a_search_was_cheap_or_short_or_far_away_moves_are_tried():
 def test_what_only_the_first_calls_of_a_search_take_says_nothing():
     def seconds(order):
         is_first = order.key.purpose == START and order.key.number <= 2
-        return 10.0 if is_first else 1e-4 * order.tuning[STEPS]
+        return 10.0 if is_first else 1e-3 * order.tuning[STEPS]
 
     assert tried_after_a_search(seconds)
 

@@ -200,7 +200,7 @@ def test_the_queue_gives_the_same_for_the_same_generator() -> None:
     assert (first == again).all()
 
 
-@pytest.mark.validation(0.1)
+@pytest.mark.validation(shortest=0.1)
 def test_the_cluster_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     sample, resume = aptmc.sample, aptmc.resume

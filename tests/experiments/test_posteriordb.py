@@ -19,7 +19,7 @@ FAR = 4.0
 PAGE = Path(__file__).parents[2] / "docs" / "posteriordb.md"
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 @pytest.mark.parametrize("name", ["eight_schools_noncentered", "arK"])
 def test_draws_are_those_of_the_reference(name):
     pytest.importorskip("numpyro")

@@ -113,7 +113,7 @@ def test_a_changed_model_is_another(eight):
     assert other.fingerprint()["density"] != eight.fingerprint()["density"]
 
 
-@pytest.mark.validation
+@pytest.mark.validation(shortest=0.1)
 def test_a_run_ends_at_the_posterior_is_stored_and_replayed(eight, tmp_path):
     store = tmp_path / "schools.zarr"
     run = aptmc.sample(eight, budget="3000 moves", seed=1, on=aptmc.Processes(2), store=store)

@@ -110,6 +110,7 @@ def test_a_warm_up_finds_ladder_and_proposals():
     assert abs(np.abs(draws_of(run)[:, :, 0]).mean() - 2.0) < 0.2
 
 
+@pytest.mark.validation
 def test_warm_ups_have_fewer_lanes(monkeypatch):
     monkeypatch.setattr("aptmc.backends.lanes.backend.LANES_IN_WARMUP", 6)
     run = aptmc.sample(

@@ -39,6 +39,7 @@ def run_of(problem, *, compiler, kernel, budget=1500, **options):
     )  # fmt: skip
 
 
+@pytest.mark.validation
 def test_models_are_sampled_and_shown_as_elsewhere(problem, tmp_path):
     kernel, store = aptmc.RandomWalk([0.8, 1.0, 1.5]), tmp_path / "run.zarr"
     run = run_of(problem, compiler="auto", kernel=kernel, store=store)

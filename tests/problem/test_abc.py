@@ -154,7 +154,9 @@ VANDALS = {
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, marks=[pytest.mark.validation(0.1)] if kind == "compiled" else [])
+        pytest.param(
+            kind, marks=[pytest.mark.validation(shortest=0.1)] if kind == "compiled" else []
+        )
         for kind in VANDALS
     ],
 )

@@ -157,7 +157,7 @@ def test_most_chains_stand_where_slices_get_about():
 def test_most_chains_stand_where_leaps_get_about(monkeypatch):
     """And the size of leaps suits."""
     monkeypatch.setattr("aptmc.warmup.annealing.trial.MOST_LACKING", 0.0)  # no slices are tried
-    run = sampled(LEAPS)
+    run = sampled(LEAPS, budget=80_000)
     check_that_most_chains_stand_where_they_get_about(run)
     accepted = run.statistics["acceptance"][0] / run.statistics["leaps"][0]
     assert 0.6 < accepted < 0.95
@@ -167,6 +167,7 @@ def test_most_chains_stand_where_leaps_get_about(monkeypatch):
 NO_JUMPS = aptmc.EllipticalSlice(jumps=0.0)  # from mode to mode, which rounds would see
 
 
+@pytest.mark.validation
 def test_with_two_modes_no_rung_has_more_than_others():
     assert not is_mostly_cold(sampled(TWO, kernel=NO_JUMPS))
 
@@ -177,6 +178,7 @@ def test_it_is_the_spread_of_means_that_tells(monkeypatch):
     assert is_mostly_cold(sampled(TWO, kernel=NO_JUMPS))
 
 
+@pytest.mark.validation
 @pytest.mark.parametrize(
     "options",
     [{"keep": "all"}, {"pools": aptmc.Shared(2)}],

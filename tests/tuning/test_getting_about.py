@@ -115,6 +115,7 @@ def is_right(shares):
     return abs(shares.mean() - 0.5) < 4.0 * shares.std(ddof=1) / math.sqrt(shares.size)
 
 
+@pytest.mark.validation
 def test_most_chains_stand_where_jumps_lead_from_mode_to_mode():
     """Two parameters, for which there is no annealing."""
     run = sampled()

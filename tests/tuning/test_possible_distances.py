@@ -77,6 +77,7 @@ def off_by(simulated, observed):
     return abs(simulated[0] - observed[0])
 
 
+@pytest.mark.validation
 def test_a_ladder_of_counts_is_found():
     """Down to exact matches, which is said, and is the posterior itself: Beta(18, 4)."""
     problem = aptmc.Abc(heads, aptmc.Prior(p=stats.uniform(0, 1)), observed=[17], distance=off_by)
