@@ -14,7 +14,6 @@ from aptmc.diagnostics.autocorrelation import Floats
 from aptmc.diagnostics.likelihoods import BLOCKS
 from aptmc.diagnostics.likelihoods import RungLikelihoods as Rung
 
-
 # Effective draws that could be of either of two rungs. With fewer the error itself is noise.
 FEWEST_SHARED = 5.0
 
