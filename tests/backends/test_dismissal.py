@@ -90,3 +90,35 @@ class Deaf:
 def test_whoever_waits_for_an_order_waits_no_longer(dismissal: Dismissal) -> None:
     with pytest.raises(Dismissed):
         dismissal.wait_for_order(Deaf())  # type: ignore[arg-type]
+
+
+class LeavesWithATrace:
+    """What Python calls where nobody can hear an exception."""
+
+    def __del__(self) -> None:
+        dismiss()
+
+
+def test_what_is_lost_on_the_way_is_not_printed_and_is_said_again(
+    dismissal: Dismissal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def function(*_: object) -> float:
+        LeavesWithATrace()
+        return dismiss()
+
+    monkeypatch.setattr("sys.unraisablehook", dismissal.was_lost)
+    with pytest.raises(Dismissed):
+        checked_call(function, "log_likelihood", np.zeros(1), {})
+    assert capsys.readouterr().err == ""
+
+
+def test_other_exceptions_that_are_lost_are_printed(
+    dismissal: Dismissal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Fails:
+        def __del__(self) -> None:
+            raise ValueError("in the middle of nowhere")
+
+    monkeypatch.setattr("sys.unraisablehook", dismissal.was_lost)
+    Fails()
+    assert "in the middle of nowhere" in capsys.readouterr().err

@@ -42,6 +42,16 @@ class Dismissal:
             self._is_raised = True
             raise Dismissed
 
+    def was_lost(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """Python drops what is raised in callbacks of libraries and in `__del__`, and prints it.
+
+        Then nothing is printed, and it has not been raised.
+        """
+        if issubclass(unraisable.exc_type, Dismissed):
+            self._is_raised = False
+        else:
+            sys.__unraisablehook__(unraisable)
+
     def wait_for_order(self, channel: WorkerChannel) -> bytes:
         """The next order."""
         self._is_waiting = True
@@ -57,6 +67,7 @@ def serve(descriptor: int, mover: Mover, wire: Wire) -> None:
     """Compute orders that come through a socket, until the other side hangs up."""
     dismissal = Dismissal()
     signal.signal(signal.SIGTERM, dismissal.hear)
+    sys.unraisablehook = dismissal.was_lost
     process = os.getpid()
     try:
         with closing(WorkerChannel(descriptor)) as channel:
