@@ -74,14 +74,24 @@ def make_session(
     return session, store
 
 
-def run_for(backend, session, moves=MOVES, budget=LONG):
-    """Run a session until so many more moves are done, then stop it from another thread."""
-    control = Control()
-    wanted = int(session.machine.completed.sum()) + moves
+def run_for(backend, session, moves=MOVES, budget=LONG, awaited=()):
+    """Run a session until so many more moves are done, then stop it from another thread.
+
+    :param awaited: keys of moves that must be among them, for one worker may do all others before
+        another has begun
+    """
+    control, machine = Control(), session.machine
+    wanted = int(machine.completed.sum()) + moves
+
+    def is_enough(_):
+        are_home = [
+            machine.waiting[key.chain] or machine.moves[key.chain] > key.number for key in awaited
+        ]
+        return machine.completed.sum() >= wanted and all(are_home)
 
     def watch():
         try:
-            eventually(lambda: control.ask(lambda _: session.machine.completed.sum()) >= wanted)
+            eventually(lambda: control.ask(is_enough))
         except RunFailed:  # it has ended by itself
             pass
         finally:
@@ -180,7 +190,7 @@ def recording(contract) -> Recording:
     session.flush()
     in_flight = [session.key(chain) for chain in np.flatnonzero(~session.machine.waiting).tolist()]
     events_before = store.events().kind.size
-    second = run_for(backend, session)
+    second = run_for(backend, session, awaited=in_flight)
     return Recording(session, store, [first, second], in_flight, events_before)
 
 
